@@ -7,6 +7,7 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 
 /* ---- the action and resource of a route ---- */
 
@@ -135,7 +136,8 @@ static int organization_find(struct request *req, struct err *err)
 	if (workspace_lookup(req->store, audit->workspace.text, &rows, err) < 0)
 		return -1;
 	if (rows.count)
-		audit_note_place(audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+		audit_note_place(
+			audit, &(struct place){.organization = row_of(workspace_lookup, &rows, 0)->organization_id});
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/resources.h"
 
+#include <stdlib.h>
+
 #include "scheduler/api/include_resolver.h"
 
 static int include(const struct request *req, const struct resource_kind *kind, json_t *resources,
@@ -11,15 +13,24 @@ static int include(const struct request *req, const struct resource_kind *kind, 
 	return includes_follow(req, kind, resources, ret_included, err);
 }
 
-/* The list's column `total`, and whether its first row is one of the list: an empty page has a row of nulls. */
-static long long rows_total(const struct rows *rows)
+/* A column of the first row, which every list must have. */
+static const void *list_cell(const struct rows *rows, const char *column)
 {
-	return row_int(rows, 0, "total");
+	for (size_t i = 0; i < rows->shape->count; i++)
+		if (text_equal(rows->shape->columns[i].name, column))
+			return (const char *)row_cells(rows, 0) + rows->shape->columns[i].at;
+	abort();
 }
 
+static long long rows_total(const struct rows *rows)
+{
+	return *(const long long *)list_cell(rows, "total");
+}
+
+/* Whether the first row is one of the list: an empty page has a row of nulls. */
 static bool rows_listed(const struct rows *rows)
 {
-	return !row_null(rows, 0, "id");
+	return *(const char *const *)list_cell(rows, "id");
 }
 
 int respond_row(

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "scheduler/auth/actor.sql.h"
-#include "scheduler/auth/credentials.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/store/tasks/task_calls.h"
 
 enum { MAX_TOKEN = 512 };
+
+_Static_assert(
+	(rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "the fragment `memberships` has this bit as a number");
 
 /* Takes the rows. */
 static void scope_read(struct rows *rows, struct actor *actor)
@@ -23,71 +25,55 @@ static void scope_read(struct rows *rows, struct actor *actor)
 	*rows = (struct rows)ROWS_INIT;
 	scope->owns = true;
 	for (int i = 0; i < scope->memberships.count; i++)
-		scope->owns &= row_int(&scope->memberships, i, "rights") == -1;
+		scope->owns &= row_of(requester, &scope->memberships, i)->rights == -1;
 }
 
 /* Takes the rows of a user. */
 static void actor_read(struct rows *rows, struct actor *ret_actor)
 {
+	const struct requester_row *owner = row_of(requester, rows, 0);
 	struct actor actor = {.kind = ACTOR_NONE};
 
-	text_copy(actor.token.text, sizeof(actor.token.text), row_text(rows, 0, "id"));
-	if (row_bool(rows, 0, "notifier")) {
+	text_copy(actor.token.text, sizeof(actor.token.text), owner->id);
+	if (owner->notifier) {
 		actor.kind = ACTOR_NOTIFIER;
-	} else if (row_null(rows, 0, "user_id")) {
+	} else if (!owner->user_id) {
 		actor.kind = ACTOR_POOL;
-		text_copy(actor.pool.text, sizeof(actor.pool.text), row_text(rows, 0, "pool_id"));
+		text_copy(actor.pool.text, sizeof(actor.pool.text), owner->pool_id);
 	} else {
 		actor.kind = ACTOR_USER;
-		text_copy(actor.user.text, sizeof(actor.user.text), row_text(rows, 0, "user_id"));
-		text_copy(actor.username, sizeof(actor.username), row_text(rows, 0, "username"));
-		actor.is_site_admin = row_bool(rows, 0, "is_site_admin");
-		actor.is_service = row_bool(rows, 0, "is_service_account");
+		text_copy(actor.user.text, sizeof(actor.user.text), owner->user_id);
+		text_copy(actor.username, sizeof(actor.username), owner->username);
+		actor.is_site_admin = owner->is_site_admin;
+		actor.is_service = owner->is_service_account;
 		scope_read(rows, &actor);
 	}
 	*ret_actor = actor;
 }
 
-/* A kind of credential: the query that finds its row by the digest, the statement that records its use, and the
- * error. */
+/* A kind of credential: the statement that finds its owner by the digest, the one that records its use, and the error.
+ */
 struct proof {
-	const char *find, *use, *refusal;
+	const struct db_statement *find, *use;
+	const char *refusal;
 };
 
-/* Makes the statement's commit asynchronous, so that a read does not wait for the disk. A crash of PostgreSQL may lose
- * the time of a use. */
-#define RELAXED "with relaxed as (select set_config('synchronous_commit', 'off', true)) "
-
-static const struct proof token = {
-	"select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
-	"u.is_service_account, o.organization_id, o.rights, " CLOSED(
-		"k.user_id") "as closed, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
-			     "from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
-			     "where k.hash = $1 and " TOKEN_VALID "and u.is_suspended is not true",
-	RELAXED "update tokens set last_used_at = now() from relaxed where hash = $1",
-	"the token is not valid",
-};
+static const struct proof token = {&token_owner_statement, &token_use_statement, "the token is not valid"};
 
 static const struct proof session = {
-	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
-	"u.is_service_account, o.organization_id, o.rights, null as closed, "
-	"s.last_seen_at < now() - interval '1 minute' as stale "
-	"from sessions s join users u on u.id = s.user_id and not u.is_suspended " MEMBERSHIPS SESSION_LIMITS
-	"where s.hash = $1 and " SESSION_VALID,
-	RELAXED "update sessions set last_seen_at = now() from relaxed where hash = $1",
-	"the session is over: sign in again",
-};
+	&session_owner_statement, &session_use_statement, "the session is over: sign in again"};
 
 static int owner_find(
 	struct store *store, const struct proof *proof, const char *hash, struct actor *ret_actor, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query_sql(store->db, &rows, err, proof->find, P_TEXT(hash)) < 0)
+	if (db_query_one_of(store->db, &rows, err, proof->find, token_owner, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "%s", proof->refusal);
-	if (row_bool(&rows, 0, "stale") && db_query_sql(store->db, NULL, err, proof->use, P_TEXT(hash)) < 0)
+	if (row_of(requester, &rows, 0)->stale &&
+		db_query_one_of(store->db, NULL, err, proof->use, token_owner, .hash = hash) < 0)
 		return -1;
 	actor_read(&rows, ret_actor);
 	return 0;
@@ -98,12 +84,12 @@ static int task_find(struct store *store, const char *hash, struct actor *ret_ac
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, task_find, .hash = hash) < 0)
+	if (db_query(store->db, &rows, err, task_token_find, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its task is over");
 	*ret_actor = (struct actor){.kind = ACTOR_TASK};
-	text_copy(ret_actor->run.text, sizeof(ret_actor->run.text), row_of(task_find, &rows, 0)->run_id);
+	text_copy(ret_actor->run.text, sizeof(ret_actor->run.text), row_of(task_token_find, &rows, 0)->run_id);
 	return 0;
 }
 
@@ -155,16 +141,16 @@ static int given_read(
 	int result;
 
 	if (anywhere)
-		result = db_query(store->db, &rows, err, given_read, .user = actor->user.text,
+		result = db_query(store->db, &rows, err, rights_given_anywhere, .user = actor->user.text,
 			.organization = place.organization);
 	else if (place.workspace)
-		result = db_query(store->db, &rows, err, given_read_read_2, .user = actor->user.text,
+		result = db_query(store->db, &rows, err, rights_given_in_workspace, .user = actor->user.text,
 			.organization = place.organization, .workspace = place.workspace);
 	else
-		result = db_query(store->db, &rows, err, given_read_read_3, .user = actor->user.text,
+		result = db_query(store->db, &rows, err, rights_given_in_project, .user = actor->user.text,
 			.organization = place.organization, .project = place.project);
 	if (result == 0)
-		*ret_given = (rights)row_of(given, &rows, 0)->rights;
+		*ret_given = (rights)row_of(given_rights, &rows, 0)->rights;
 	return result;
 }
 
@@ -172,7 +158,7 @@ static int given_read(
 
 static bool actor_shut_out(const struct actor *actor, const char *organization_id)
 {
-	const char *closed = row_text(&actor->scope.memberships, 0, "closed");
+	const char *closed = row_of(requester, &actor->scope.memberships, 0)->closed;
 	char between[ID_SIZE + 2];
 
 	snprintf(between, sizeof(between), ",%s,", organization_id);
@@ -208,7 +194,7 @@ int actor_may_for_task(struct store *store, const struct actor *actor, const cha
 
 	if (actor->kind != ACTOR_TASK)
 		return err_set(err, ERR_NOT_FOUND, "not found");
-	if (db_query(store->db, &rows, err, actor_may_for_task, .run = actor->run.text, .run_id = run_id,
+	if (db_query(store->db, &rows, err, task_reads, .own_run_id = actor->run.text, .run_id = run_id,
 		    .configuration_version_id = configuration_version_id) < 0)
 		return -1;
 	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "not found");

@@ -1,35 +1,79 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: task_find
+-- fragment: relaxed()
+-- Makes the statement's commit asynchronous, so that a read does not wait for the disk. A crash of PostgreSQL
+-- may lose the time of a use.
+with relaxed as (select set_config('synchronous_commit', 'off', true));
+
+-- statement: token_owner
+-- The valid token with that digest and its owner, unless the owner is suspended: a row for each of the owner's
+-- organizations.
+-- takes: hash text
+-- gives: requester
+select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, u.is_service_account,
+    o.organization_id, o.rights, :closed(k.user_id) as closed,
+    coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+from tokens k
+left join users u on u.id = k.user_id :memberships()
+where k.hash = :hash and :token_valid() and u.is_suspended is not true;
+
+-- statement: token_use
+-- Records the use of the token.
+-- takes: like token_owner
+:relaxed() update tokens set last_used_at = now() from relaxed where hash = :hash;
+
+-- statement: session_owner
+-- The valid session with that digest and its user, unless the user is suspended: a row for each of the user's
+-- organizations.
+-- takes: like token_owner
+-- gives: requester
+select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin,
+    u.is_service_account, o.organization_id, o.rights, null as closed,
+    s.last_seen_at < now() - interval '1 minute' as stale
+from sessions s
+join users u on u.id = s.user_id and not u.is_suspended :memberships() :session_limits()
+where s.hash = :hash and :session_valid();
+
+-- statement: session_use
+-- Records the use of the session.
+-- takes: like token_owner
+:relaxed() update sessions set last_seen_at = now() from relaxed where hash = :hash;
+
+-- statement: task_token_find
+-- The run of a run task's token. The token is valid while the task's result is open.
 -- takes: hash text
 -- gives: run_id text
 select run_id from task_results where token_hash = :hash and status in ('pending', 'running');
 
--- shape: given
+-- shape: given_rights
 -- rights bigint
 
--- statement: given_read
+-- statement: rights_given_anywhere
+-- The rights that the user's teams have in any project or workspace of the organization.
 -- takes: user text, organization text
--- gives: given
+-- gives: given_rights
 select coalesce(bit_or(g.rights), 0) as rights
 from team_members m
 join (select team_id, rights from team_projects union all select team_id, rights from team_workspaces) g
     on g.team_id = m.team_id
 where m.user_id = :user and m.organization_id = :organization;
 
--- statement: given_read_read_2
+-- statement: rights_given_in_workspace
+-- The user's rights in the workspace.
 -- takes: user text, organization text, workspace text
--- gives: given
+-- gives: given_rights
 select :rights_in_workspace(:user, :organization, :workspace) as rights;
 
--- statement: given_read_read_3
+-- statement: rights_given_in_project
+-- The user's rights in the project.
 -- takes: user text, organization text, project text
--- gives: given
+-- gives: given_rights
 select :rights_in_project(:user, :organization, :project) as rights;
 
--- statement: actor_may_for_task
--- takes: run text, run_id text, configuration_version_id text
+-- statement: task_reads
+-- A row if the task's run is the run and has the configuration version that are asked for; null is any.
+-- takes: own_run_id text, run_id text, configuration_version_id text
 select 1
 from run_inputs
-where run_id = :run and (:run_id::text is null or run_id = :run_id)
+where run_id = :own_run_id and (:run_id::text is null or run_id = :run_id)
     and (:configuration_version_id::text is null or configuration_version_id = :configuration_version_id);

@@ -5,6 +5,7 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/names.h"
@@ -21,13 +22,13 @@ static int user_ensure(struct store *store, const struct bootstrap_order *order,
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, user_ensure_read, .username = order->username) < 0)
+	if (db_query(store->db, &rows, err, user_id_of_name, .username = order->username) < 0)
 		return -1;
 	if (rows.count)
-		text_copy(ret_id->text, sizeof(ret_id->text), row_of(user_ensure_read, &rows, 0)->id);
+		text_copy(ret_id->text, sizeof(ret_id->text), row_of(user_id_of_name, &rows, 0)->id);
 	else if (user_register(store, order->username, order->email, ret_id, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, user_ensure_update, .id = ret_id->text);
+	return db_query(store->db, NULL, err, user_make_site_admin, .id = ret_id->text);
 }
 
 static int organization_ensure(
@@ -38,7 +39,7 @@ static int organization_ensure(
 	struct id id;
 
 	if (organization_read(store, order->organization, &rows, err) == 0)
-		return owners_join(store, row_text(&rows, 0, "id"), owner, err);
+		return owners_join(store, row_of(organization, &rows, 0)->id, owner, err);
 	return err->kind == ERR_NOT_FOUND ? organization_create(store, &wanted, &id, err) : -1;
 }
 
@@ -48,9 +49,9 @@ static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("apool");
 
-	if (db_query(store->db, &rows, err, pool_ensure, .id = id.text) < 0)
+	if (db_query(store->db, &rows, err, shared_pool_ensure, .id = id.text) < 0)
 		return -1;
-	text_copy(ret_id->text, sizeof(ret_id->text), row_of(pool_ensure, &rows, 0)->id);
+	text_copy(ret_id->text, sizeof(ret_id->text), row_of(shared_pool_ensure, &rows, 0)->id);
 	return 0;
 }
 
@@ -59,7 +60,7 @@ static int password_ensure(struct store *store, const char *user_id, char **ret_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, password_ensure, .user_id = user_id) < 0)
+	if (db_query(store->db, &rows, err, user_without_password, .user_id = user_id) < 0)
 		return -1;
 	*ret_password = rows.count ? crypto_token("") : mem_text("");
 	return rows.count ? password_set(store, user_id, *ret_password, NULL, err) : 0;

@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: user_ensure_read
+-- statement: user_id_of_name
+-- The user of that name, in any case.
 -- takes: username text
 -- gives: id text
 select id from users where lower(username) = lower(:username);
 
--- statement: user_ensure_update
+-- statement: user_make_site_admin
+-- Makes the user a site admin.
 -- takes: id text
 update users set is_site_admin = true where id = :id;
 
--- statement: pool_ensure
+-- statement: shared_pool_ensure
+-- Creates the pool that all organizations share, unless there is one with any name, and returns its id.
 -- takes: id text
 -- gives: id text
 with made as (
@@ -25,6 +28,7 @@ select id
 from agent_pools
 where organization_id is null;
 
--- statement: password_ensure
+-- statement: user_without_password
+-- A row if the user has no password.
 -- takes: user_id text
 select 1 from users where id = :user_id and password_hash is null;

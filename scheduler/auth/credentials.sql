@@ -30,8 +30,8 @@ left join lateral (
 (k.expired_at is null or k.expired_at > now());
 
 -- fragment: session_limits()
--- The limits `l` of a session `s`, and the condition that it is valid. The strictest of the user's
--- organizations limits how long a session lasts, in total and without use.
+-- The limits `l` of a session `s` in minutes. The strictest of the user's organizations limits how long a
+-- session lasts, in total and without use; two weeks if none sets a limit.
 cross join lateral (
     select coalesce(min((x.settings ->> 'session-timeout')::bigint), 20160) as idle,
         coalesce(min((x.settings ->> 'session-remember')::bigint), 20160) as whole
@@ -41,5 +41,6 @@ cross join lateral (
 ) l;
 
 -- fragment: session_valid()
+-- The condition that a session `s` with the limits `l` is valid. No limit is longer than sixty days.
 s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
     and s.created_at > now() - make_interval(mins => least(l.whole, 86400)::int);

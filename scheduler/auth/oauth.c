@@ -21,13 +21,12 @@ int oauth_code_create(struct store *store, const struct oauth_consent *consent, 
 	return 0;
 }
 
-static bool exchange_valid(const struct oauth_exchange *exchange, const struct rows *code)
+static bool exchange_valid(const struct oauth_exchange *exchange, const struct oauth_code_redeem_row *code)
 {
 	_cleanup_(freep) char *challenge = crypto_challenge(exchange->verifier);
 
 	return strlen(exchange->verifier) >= VERIFIER_MIN && strlen(exchange->verifier) <= VERIFIER_MAX &&
-		crypto_equal(challenge, row_of(oauth_code_redeem, code, 0)->challenge) &&
-		text_equal(exchange->redirect, row_of(oauth_code_redeem, code, 0)->redirect_uri);
+		crypto_equal(challenge, code->challenge) && text_equal(exchange->redirect, code->redirect_uri);
 }
 
 int oauth_code_redeem(
@@ -38,7 +37,7 @@ int oauth_code_redeem(
 	crypto_sha256_hex(exchange->code, strlen(exchange->code), hash);
 	if (db_query(store->db, ret_user, err, oauth_code_redeem, .hash = hash) < 0)
 		return -1;
-	if (ret_user->count && !exchange_valid(exchange, ret_user))
+	if (ret_user->count && !exchange_valid(exchange, row_of(oauth_code_redeem, ret_user, 0)))
 		ret_user->count = 0;
 	return 0;
 }

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: oauth_code_create
+-- Stores a code by its digest, with what its exchange must present.
 -- takes: hash text, user_id text, challenge text, redirect text
 insert into oauth_codes (hash, user_id, challenge, redirect_uri)
 values (:hash, :user_id, :challenge, :redirect);
 
 -- statement: oauth_code_redeem
+-- Deletes the code, so that it is valid once, and returns it unless it is older than five minutes.
 -- takes: hash text
 -- gives: user_id text, challenge text, redirect_uri text, username text null
 with c as (delete from oauth_codes where hash = :hash returning *)

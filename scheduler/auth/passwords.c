@@ -55,10 +55,10 @@ static int set_in(void *data, struct err *err)
 {
 	struct setting *s = data;
 
-	if (db_query(s->store->db, NULL, err, passwords_set_update, .user_id = s->user_id, .hash = s->hash) < 0)
+	if (db_query(s->store->db, NULL, err, password_update, .user_id = s->user_id, .hash = s->hash) < 0)
 		return -1;
 	return db_query(
-		s->store->db, NULL, err, passwords_set_delete, .user_id = s->user_id, .keep_session = s->keep_session);
+		s->store->db, NULL, err, sessions_end_others, .user_id = s->user_id, .keep_session = s->keep_session);
 }
 
 int password_set(
@@ -94,14 +94,14 @@ int password_set_for(struct store *store, const char *username, const char *pass
 	_cleanup_(freep) char *hash = NULL;
 	struct setting s = {.store = store};
 
-	if (db_query(store->db, &rows, err, password_set_for, .username = username) < 0)
+	if (db_query(store->db, &rows, err, person_of_name, .username = username) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
 	if (password_hash(password, &hash, err) < 0)
 		return -1;
 	s.hash = hash;
-	s.user_id = row_of(password_set_for, &rows, 0)->id;
+	s.user_id = row_of(person_of_name, &rows, 0)->id;
 	return db_transaction(store->db, set_for_in, &s, err);
 }
 
@@ -109,14 +109,13 @@ int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	bool known;
+	const struct password_read_row *user;
 
-	if (db_query(store->db, &rows, err, password_verify, .username = username) < 0)
+	if (db_query(store->db, &rows, err, password_read, .username = username) < 0)
 		return -1;
-	known = password_matches(password, rows.count ? row_of(password_verify, &rows, 0)->password_hash : nobodys) &&
-		rows.count;
+	user = rows.count ? row_of(password_read, &rows, 0) : NULL;
 	*ret_user = (struct id){""};
-	if (known)
-		text_copy(ret_user->text, sizeof(ret_user->text), row_of(password_verify, &rows, 0)->id);
+	if (password_matches(password, user ? user->password_hash : nobodys) && user)
+		text_copy(ret_user->text, sizeof(ret_user->text), user->id);
 	return 0;
 }

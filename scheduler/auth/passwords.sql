@@ -1,19 +1,23 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: passwords_set_update
+-- statement: password_update
+-- Replaces the password's hash.
 -- takes: user_id text, hash text
 update users set password_hash = :hash where id = :user_id;
 
--- statement: passwords_set_delete
+-- statement: sessions_end_others
+-- Ends the user's sessions other than the one to keep; all if that is null.
 -- takes: user_id text, keep_session text
 delete from sessions where user_id = :user_id and (:keep_session::text is null or hash <> :keep_session);
 
--- statement: password_set_for
+-- statement: person_of_name
+-- The user of that name, in any case, who is a person.
 -- takes: username text
 -- gives: id text
 select id from users where lower(username) = lower(:username) and not is_service_account;
 
--- statement: password_verify
+-- statement: password_read
+-- The password of the user of that name, in any case, if they may sign in with it.
 -- takes: username text
 -- gives: id text, password_hash text null
 select id, password_hash

@@ -18,14 +18,16 @@ static const struct {
 int run_token_find(struct store *store, const char *hash, struct run_token *ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct run_token_find_row *job;
 
 	if (db_query(store->db, &rows, err, run_token_find, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its run is over");
-	text_copy(ret_token->run.text, ID_SIZE, row_of(run_token_find, &rows, 0)->run_id);
-	text_copy(ret_token->workspace.text, ID_SIZE, row_of(run_token_find, &rows, 0)->workspace_id);
-	text_copy(ret_token->organization.text, ID_SIZE, row_of(run_token_find, &rows, 0)->organization_id);
+	job = row_of(run_token_find, &rows, 0);
+	text_copy(ret_token->run.text, ID_SIZE, job->run_id);
+	text_copy(ret_token->workspace.text, ID_SIZE, job->workspace_id);
+	text_copy(ret_token->organization.text, ID_SIZE, job->organization_id);
 	return 0;
 }
 

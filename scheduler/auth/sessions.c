@@ -27,7 +27,7 @@ int session_from(struct store *store, const char *username, const char *address,
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, session_from, .username = username, .address = address) < 0)
+	if (db_query(store->db, &rows, err, session_from_address, .username = username, .address = address) < 0)
 		return -1;
 	*ret_found = rows.count > 0;
 	return 0;

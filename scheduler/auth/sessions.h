@@ -10,9 +10,7 @@
 
 #include "scheduler/store/store.h"
 
-#define SESSION_COOKIE      "runyard_session"
-#define SESSION_MINUTES     "20160" /* two weeks, unless an organization sets another limit... */
-#define SESSION_MAX_MINUTES "86400" /* ...of at most sixty days */
+#define SESSION_COOKIE "runyard_session"
 
 /* Creates a session. The caller frees the cookie. */
 int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
@@ -27,7 +25,7 @@ bool session_csrf_valid(const struct store *store, const char *cookie, const cha
 /* The value of Set-Cookie; a NULL cookie deletes it. It is Secure if clients use TLS. The caller frees it. */
 char *session_set_cookie(const struct store *store, const char *cookie);
 
-/* Deletes sessions older than SESSION_MAX_MINUTES, and codes of logins that were not completed. */
+/* Deletes sessions that are older than sixty days, and codes of logins that were not completed. */
 int sessions_sweep(struct store *store, struct err *err);
 
 #endif

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: session_create
+-- Stores a session by its cookie's digest.
 -- takes: hash text, user_id text, address text
 insert into sessions (hash, user_id, address) values (:hash, :user_id, :address);
 
--- statement: session_from
+-- statement: session_from_address
+-- A row if the user of that name, in any case, has a session that began at the address.
 -- takes: username text, address text
 select 1
 from sessions s
@@ -13,10 +15,12 @@ where lower(u.username) = lower(:username) and s.address = :address
 limit 1;
 
 -- statement: session_delete
+-- Ends the session.
 -- takes: hash text
 delete from sessions where hash = :hash;
 
 -- statement: sessions_sweep
+-- Deletes sessions older than the longest limit (sixty days), and codes of logins that were not completed.
 with s as (delete from sessions where created_at < now() - interval '60 days')
 delete from oauth_codes
 where created_at < now() - interval '1 hour';

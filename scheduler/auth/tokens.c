@@ -28,9 +28,9 @@ static int make_room(const struct making *m, struct err *err)
 {
 	if (!m->order->team_id || m->order->description)
 		return 0;
-	if (db_query(m->store->db, NULL, err, make_room_lock, .team_id = m->order->team_id) < 0)
+	if (db_query(m->store->db, NULL, err, token_team_lock, .team_id = m->order->team_id) < 0)
 		return -1;
-	return db_query(m->store->db, NULL, err, make_room_delete, .team_id = m->order->team_id);
+	return db_query(m->store->db, NULL, err, team_token_replace, .team_id = m->order->team_id);
 }
 
 static int make_in(void *data, struct err *err)
@@ -40,10 +40,10 @@ static int make_in(void *data, struct err *err)
 
 	if (make_room(m, err) < 0)
 		return -1;
-	return db_query(m->store->db, NULL, err, tokens_make, .id = m->id.text, .hash = m->hash,
+	return db_query(m->store->db, NULL, err, token_insert, .id = m->id.text, .hash = m->hash,
 		.user_id = order->user_id, .pool_id = order->pool_id, .notifier = order->notifier,
 		.team_id = order->team_id,
-		.team_id_2 = order->team_id ? order->description : text_or_empty(order->description),
+		.description = order->team_id ? order->description : text_or_empty(order->description),
 		.expires_at = order->expires_at, .created_by = order->created_by);
 }
 
@@ -107,23 +107,22 @@ int token_read(struct store *store, const char *id, struct rows *ret_rows, struc
 int tokens_list(struct store *store, const struct token_list *list, struct rows *ret_rows, struct err *err)
 {
 	if (list->user_id)
-		return db_query(store->db, ret_rows, err, tokens_list_read, .user_id = list->user_id,
+		return db_query(store->db, ret_rows, err, tokens_of_user, .user_id = list->user_id,
 			.limit = list->limit, .offset = list->offset);
 	if (list->pool_id)
-		return db_query(store->db, ret_rows, err, tokens_list_read_2, .pool_id = list->pool_id,
+		return db_query(store->db, ret_rows, err, tokens_of_pool, .pool_id = list->pool_id,
 			.limit = list->limit, .offset = list->offset);
 	if (list->team_id)
-		return db_query(store->db, ret_rows, err, tokens_list_read_3, .team_id = list->team_id,
+		return db_query(store->db, ret_rows, err, tokens_of_team, .team_id = list->team_id,
 			.limit = list->limit, .offset = list->offset);
-	return db_query(
-		store->db, ret_rows, err, tokens_list_read_4, .p1 = NULL, .limit = list->limit, .offset = list->offset);
+	return db_query(store->db, ret_rows, err, tokens_of_notifiers, .limit = list->limit, .offset = list->offset);
 }
 
 int token_ensure(struct store *store, const struct token_order *order, char **ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, token_ensure, .user_id = order->user_id, .pool_id = order->pool_id,
+	if (db_query(store->db, &rows, err, token_valid_any, .user_id = order->user_id, .pool_id = order->pool_id,
 		    .notifier = order->notifier) < 0)
 		return -1;
 	return rows.count ? 0 : token_create(store, order, ret_token, NULL, err);
@@ -138,14 +137,14 @@ int token_delete(struct store *store, const char *id, struct err *err)
 
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, token_of_team, .team_id = team_id) < 0)
+	if (db_query(store->db, ret_rows, err, team_token_unnamed, .team_id = team_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
 int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, tokens_of_teams, .organization_id = list->organization_id,
+	return db_query(store->db, ret_rows, err, team_tokens_list, .organization_id = list->organization_id,
 		.search = list->search, .sort = list->sort, .limit = list->limit, .offset = list->offset,
 		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS),
 		.user = response_scope_user(store->scope));

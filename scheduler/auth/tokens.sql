@@ -1,20 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: tokens_columns()
+-- fragment: token_columns()
+-- Columns of a token `k` with token_tables. The organization is that of its pool or team.
 k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind,
     coalesce(p.organization_id, t.organization_id) as organization_id,
     coalesce(k.created_by, k.user_id) as creator_id, k.notifier, k.description, k.created_at,
     k.last_used_at, k.expired_at;
 
--- fragment: auth_tokens_tables()
+-- fragment: token_tables()
+-- Tokens with their pools and teams.
 from tokens k left join agent_pools p on p.id = k.pool_id left join teams t on t.id = k.team_id;
 
--- fragment: tokens_where(condition)
--- By $1, the owner, and the range $2 and $3.
+-- fragment: tokens_page(condition)
+-- One page of the tokens with that owner, the newest first, and their number.
 select n.total, f.*
 from (select count(*) as total from tokens k where :condition) n
 left join (
-    select :tokens_columns() :auth_tokens_tables()
+    select :token_columns() :token_tables()
     where :condition
     order by k.created_at desc, k.id
     limit :limit
@@ -22,19 +24,22 @@ left join (
 ) f on true
 order by f.created_at desc, f.id;
 
--- statement: make_room_lock
+-- statement: token_team_lock
+-- Locks the team: serializes concurrent replacements of its token.
 -- takes: team_id text
 select 1 from teams where id = :team_id for update;
 
--- statement: make_room_delete
+-- statement: team_token_replace
+-- Deletes the team's token without a description, which a new one replaces.
 -- takes: team_id text
 delete from tokens where team_id = :team_id and description is null;
 
--- statement: tokens_make
--- takes: id text, hash text, user_id text, pool_id text, notifier boolean, team_id text, team_id_2 text,
+-- statement: token_insert
+-- Creates a token. A team's only token has no description: null.
+-- takes: id text, hash text, user_id text, pool_id text, notifier boolean, team_id text, description text,
 -- expires_at timestamptz, created_by text
 insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by)
-values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :team_id_2, :expires_at, :created_by);
+values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expires_at, :created_by);
 
 -- shape: token
 -- total bigint optional, place bigint optional, id text, user_id text null, pool_id text null,
@@ -42,31 +47,37 @@ values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :team_id_2, :expire
 -- description text null, created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null
 
 -- statement: token_read
+-- The token of that id.
 -- takes: id text
 -- gives: token
-select :tokens_columns() :auth_tokens_tables() where k.id = :id;
+select :token_columns() :token_tables() where k.id = :id;
 
--- statement: tokens_list_read
+-- statement: tokens_of_user
+-- One page of the user's tokens.
 -- takes: user_id text, limit bigint, offset bigint
 -- gives: token
-:tokens_where(k.user_id = :user_id);
+:tokens_page(k.user_id = :user_id);
 
--- statement: tokens_list_read_2
+-- statement: tokens_of_pool
+-- One page of the pool's tokens.
 -- takes: pool_id text, limit bigint, offset bigint
 -- gives: token
-:tokens_where(k.pool_id = :pool_id);
+:tokens_page(k.pool_id = :pool_id);
 
--- statement: tokens_list_read_3
+-- statement: tokens_of_team
+-- One page of the team's tokens.
 -- takes: team_id text, limit bigint, offset bigint
 -- gives: token
-:tokens_where(k.team_id = :team_id);
+:tokens_page(k.team_id = :team_id);
 
--- statement: tokens_list_read_4
--- takes: p1 text null, limit bigint, offset bigint
+-- statement: tokens_of_notifiers
+-- One page of the notifiers' tokens.
+-- takes: limit bigint, offset bigint
 -- gives: token
-:tokens_where(k.notifier and :p1::text is null);
+:tokens_page(k.notifier);
 
--- statement: token_ensure
+-- statement: token_valid_any
+-- A row if the user, the pool or the notifiers have a token that has not expired.
 -- takes: user_id text, pool_id text, notifier boolean
 select 1
 from tokens
@@ -75,15 +86,19 @@ where (user_id = :user_id or pool_id = :pool_id or :notifier and notifier)
 limit 1;
 
 -- statement: token_delete
+-- Revokes the token.
 -- takes: id text
 delete from tokens where id = :id;
 
--- statement: token_of_team
+-- statement: team_token_unnamed
+-- The team's token without a description.
 -- takes: team_id text
 -- gives: token
-select :tokens_columns() :auth_tokens_tables() where k.team_id = :team_id and k.description is null;
+select :token_columns() :token_tables() where k.team_id = :team_id and k.description is null;
 
--- statement: tokens_of_teams
+-- statement: team_tokens_list
+-- One page of the tokens of the organization's teams that the requester may see, sorted as `sort` says, then by
+-- age.
 -- takes: organization_id text, search text, sort text, limit bigint, offset bigint, everywhere boolean,
 -- user text
 -- gives: token
@@ -107,7 +122,7 @@ with found as (
 select n.total, f.*
 from (select count(*) as total from found) n
 left join (
-    select x.place, :tokens_columns() :auth_tokens_tables()
+    select x.place, :token_columns() :token_tables()
     join found x on x.id = k.id
     order by x.place
     limit :limit

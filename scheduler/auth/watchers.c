@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/auth/credentials.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/auth/watchers.sql.h"
 
 void watcher_init(struct watcher *watcher, const char *token, const char *cookie)
@@ -28,23 +28,24 @@ void watcher_release(struct watcher *watcher)
 /* Takes the rows of one watcher from `row` on. Returns the row after them. */
 static int watcher_take(struct watcher *watcher, const struct rows *rows, int row)
 {
-	long long n = row_of(watchers_check, rows, row)->n;
+	const struct watchers_find_row *first = row_of(watchers_find, rows, row);
 	int end = row;
 
-	while (end < rows->count && row_of(watchers_check, rows, end)->n == n)
+	while (end < rows->count && row_of(watchers_find, rows, end)->n == first->n)
 		end++;
 	watcher->valid = true;
-	watcher->is_site_admin = row_of(watchers_check, rows, row)->is_site_admin;
-	text_copy(watcher->user.text, sizeof(watcher->user.text), row_of(watchers_check, rows, row)->user_id);
-	watcher->closed = mem_text(row_of(watchers_check, rows, row)->closed);
+	watcher->is_site_admin = first->is_site_admin;
+	text_copy(watcher->user.text, sizeof(watcher->user.text), first->user_id);
+	watcher->closed = mem_text(first->closed);
 	watcher->memberships = mem_new((size_t)(end - row), sizeof(*watcher->memberships));
 	for (; row < end; row++) {
+		const struct watchers_find_row *member = row_of(watchers_find, rows, row);
 		struct watcher_membership *membership = &watcher->memberships[watcher->count];
 
-		if (!row_of(watchers_check, rows, row)->organization_id)
+		if (!member->organization_id)
 			continue;
-		text_copy(membership->organization.text, ID_SIZE, row_of(watchers_check, rows, row)->organization_id);
-		membership->rights = (rights)row_of(watchers_check, rows, row)->rights;
+		text_copy(membership->organization.text, ID_SIZE, member->organization_id);
+		membership->rights = (rights)member->rights;
 		watcher->count++;
 	}
 	return end;
@@ -59,14 +60,14 @@ int watchers_check(struct store *store, struct watcher *const *watchers, size_t 
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		db_array_add(&hashes, watchers[i]->hash);
-	if (db_query(store->db, &rows, err, watchers_check, .hashes = &hashes) < 0)
+	if (db_query(store->db, &rows, err, watchers_find, .hashes = &hashes) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		watcher_release(watchers[i]);
 		watchers[i]->valid = false;
 	}
 	for (int row = 0; row < rows.count;)
-		row = watcher_take(watchers[row_of(watchers_check, &rows, row)->n - 1], &rows, row);
+		row = watcher_take(watchers[row_of(watchers_find, &rows, row)->n - 1], &rows, row);
 	return 0;
 }
 
@@ -112,8 +113,10 @@ int watcher_rights_read(struct store *store, struct watcher_rights *items, size_
 	if (db_query(store->db, &rows, err, watcher_rights_read, .users = &users, .organizations = &organizations,
 		    .workspaces = &workspaces) < 0)
 		return -1;
-	for (int row = 0; row < rows.count; row++)
-		items[row_of(watcher_rights_read, &rows, row)->n - 1].given =
-			(rights)row_of(watcher_rights_read, &rows, row)->given;
+	for (int i = 0; i < rows.count; i++) {
+		const struct watcher_rights_read_row *row = row_of(watcher_rights_read, &rows, i);
+
+		items[row->n - 1].given = (rights)row->given;
+	}
 	return 0;
 }

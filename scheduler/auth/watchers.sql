@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: watchers_check
+-- statement: watchers_find
 -- A row for each watcher whose token or session is valid, and each of their organizations. The digest finds the
 -- token or the session by an index.
 -- takes: hashes text[]
@@ -24,6 +24,7 @@ join users u on u.id = c.user_id and not u.is_suspended :memberships()
 order by c.n;
 
 -- statement: watcher_rights_read
+-- The rights of each user in the workspace of the same place in the arrays.
 -- takes: users text[], organizations text[], workspaces text[]
 -- gives: n bigint, given bigint
 select a.n, g.given

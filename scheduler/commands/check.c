@@ -41,13 +41,16 @@ static enum result say(struct checking *c, enum result result, const char *forma
 static enum result check_database(struct checking *c)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct check_postgresql_row *server;
 	struct err err = ERR_INIT;
 
-	if (db_check(c->s->options.database_url, &err) < 0 || db_query(c->s->store.db, &rows, &err, check_database) < 0)
+	if (db_check(c->s->options.database_url, &err) < 0 ||
+		db_query(c->s->store.db, &rows, &err, check_postgresql) < 0)
 		return say(c, FAILED, "%s", err.message);
 	c->has_database = true;
-	return say(c, OK, "version %s, as %s, who %s change tables", row_of(check_database, &rows, 0)->version,
-		row_of(check_database, &rows, 0)->name, row_of(check_database, &rows, 0)->creates ? "may" : "may not");
+	server = row_of(check_postgresql, &rows, 0);
+	return say(c, OK, "version %s, as %s, who %s change tables", server->version, server->name,
+		server->creates ? "may" : "may not");
 }
 
 static enum result check_schema(struct checking *c)
@@ -149,15 +152,16 @@ static enum result check_backup(struct checking *c)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
+	const struct check_backup_row *mark;
 
 	if (!c->has_schema)
 		return say(c, SKIPPED, "the schema is not this program's");
 	if (db_query(c->s->store.db, &rows, &err, check_backup) < 0)
 		return say(c, FAILED, "%s", err.message);
-	if (!row_of(check_backup, &rows, 0)->backup_at)
+	mark = row_of(check_backup, &rows, 0);
+	if (!mark->backup_at)
 		return say(c, WARNING, "no backup was recorded: run 'runyard-scheduler backup-mark' after each one");
-	return say(c, row_of(check_backup, &rows, 0)->old ? WARNING : OK, "the last one was recorded at %s",
-		row_of(check_backup, &rows, 0)->backup_at);
+	return say(c, mark->old ? WARNING : OK, "the last one was recorded at %s", mark->backup_at);
 }
 
 /* In this order: a later check may need what an earlier one found. */

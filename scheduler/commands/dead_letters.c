@@ -11,10 +11,10 @@ enum { SHOWN = 1000, EXCERPT = 1000, ALL = 0 };
 
 static int dead_letters_select(struct store *store, long long id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, dead_letters_select, .id = id, .shown = SHOWN, .excerpt = EXCERPT);
+	return db_query(store->db, ret_rows, err, dead_letters_read, .id = id, .max = SHOWN, .excerpt = EXCERPT);
 }
 
-static json_t *letter_make(const struct dead_letters_select_row *row)
+static json_t *letter_make(const struct dead_letters_read_row *row)
 {
 	return json_pack("{sI ss sI sI ss ss sI ss so so}", "id", (json_int_t)row->id, "topic", row->topic, "partition",
 		(json_int_t)row->partition, "offset", (json_int_t)row->offset, "reader", row->reader, "error",
@@ -40,7 +40,7 @@ static int list(struct store *store, const struct command_line *line, struct err
 	if (dead_letters_select(store, ALL, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(letters, letter_make(row_of(dead_letters_select, &rows, i)));
+		json_array_append_new(letters, letter_make(row_of(dead_letters_read, &rows, i)));
 	command_print(line, letters, columns);
 	return 0;
 }
@@ -58,7 +58,7 @@ static int show(struct store *store, long long id, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_there(id, err);
-	json_auto_t *letter = letter_make(row_of(dead_letters_select, &rows, 0));
+	json_auto_t *letter = letter_make(row_of(dead_letters_read, &rows, 0));
 	command_print_json(letter);
 	return 0;
 }
@@ -67,16 +67,17 @@ static int show(struct store *store, long long id, struct err *err)
 static int replay_one(struct store *store, long long id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct dead_letter_replay_row *letter;
 
-	if (db_query(store->db, &rows, err, dead_letters_replay_one, .id = id) < 0)
+	if (db_query(store->db, &rows, err, dead_letter_replay, .id = id) < 0)
 		return err_context(err, "dead letter %lld can't be put back", id);
 	if (!rows.count)
 		return not_there(id, err);
-	if (row_of(dead_letters_replay_one, &rows, 0)->kept < row_of(dead_letters_replay_one, &rows, 0)->size)
+	letter = row_of(dead_letter_replay, &rows, 0);
+	if (letter->kept < letter->size)
 		return err_set(err, ERR_TOO_LARGE,
 			"dead letter %lld can't be put back: of its %lld bytes only the first %lld could be kept", id,
-			row_of(dead_letters_replay_one, &rows, 0)->size,
-			row_of(dead_letters_replay_one, &rows, 0)->kept);
+			letter->size, letter->kept);
 	return 0;
 }
 
@@ -88,10 +89,10 @@ static int replay(struct store *store, long long id, struct err *err)
 
 	if (id != ALL)
 		return replay_one(store, id, err);
-	if (db_query(store->db, &rows, err, dead_letters_replay) < 0)
+	if (db_query(store->db, &rows, err, dead_letters_to_replay) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		if (replay_one(store, row_of(dead_letters_replay, &rows, i)->id, &why) == 0)
+		if (replay_one(store, row_of(dead_letters_to_replay, &rows, i)->id, &why) == 0)
 			replayed++;
 		else
 			printf("%s\n", why.message);

@@ -25,15 +25,15 @@ static int holds_show(struct store *store, const struct command_line *line, stru
 
 	if (holds_list(store, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct holds_list_row *hold = row_of(holds_list, &rows, i);
+
 		json_array_append_new(holds,
-			json_pack("{ss ss ss ss ss ss so ss}", "workspace", row_of(holds_list, &rows, i)->workspace_id,
-				"name", row_of(holds_list, &rows, i)->workspace, "organization",
-				row_of(holds_list, &rows, i)->organization, "run", row_of(holds_list, &rows, i)->run_id,
-				"worker", row_of(holds_list, &rows, i)->worker, "since",
-				row_of(holds_list, &rows, i)->began_at, "until",
-				json_string_or_null(row_of(holds_list, &rows, i)->until), "stop",
-				stop_name((enum stop)row_of(holds_list, &rows, i)->stop)));
+			json_pack("{ss ss ss ss ss ss so ss}", "workspace", hold->workspace_id, "name", hold->workspace,
+				"organization", hold->organization, "run", hold->run_id, "worker", hold->worker,
+				"since", hold->began_at, "until", json_string_or_null(hold->until), "stop",
+				stop_name((enum stop)hold->stop)));
+	}
 	command_print(line, holds, columns);
 	return 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* `status`: the state of the installation on one screen. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "scheduler/commands/topics.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/maintenance.h"
 #include "scheduler/store/site_status.h"
@@ -46,15 +48,18 @@ static const struct command_column total_columns[] = {
 	{NULL, NULL, 0},
 };
 
-static json_t *number(const struct rows *rows, int row, const char *column)
+/* A numeric column of whole seconds, or null. */
+static json_t *seconds(const char *numeric)
 {
-	return row_null(rows, row, column) ? json_null() : json_integer((json_int_t)row_int(rows, row, column));
+	return numeric ? json_integer(strtoll(numeric, NULL, 10)) : json_null();
 }
 
-static json_t *text(const struct rows *rows, int row, const char *column)
-{
-	return json_string_or_null(row_text(rows, row, column));
-}
+static const struct cell_shown process_cells[] = {
+	CELL("kind", site_status_processes, kind),
+	CELL("version", site_status_processes, version),
+	CELL("count", site_status_processes, count),
+	CELL("seen-at", site_status_processes, seen_at),
+};
 
 static int processes_add(struct store *store, json_t *status, struct err *err)
 {
@@ -65,10 +70,18 @@ static int processes_add(struct store *store, json_t *status, struct err *err)
 		return -1;
 	items = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(items,
-			json_pack("{so so so so}", "kind", text(&rows, i, "kind"), "version", text(&rows, i, "version"),
-				"count", number(&rows, i, "count"), "seen-at", text(&rows, i, "seen_at")));
+		json_array_append_new(items, cells_shown(process_cells, ARRAY_LEN(process_cells), row_cells(&rows, i)));
 	return json_object_set_new(status, "processes", items);
+}
+
+static json_t *pool_shown(const struct site_status_pools_row *pool)
+{
+	return json_pack("{so sI so sI sI sI sI so so}", "pool", json_string_or_null(pool->pool), "waiting",
+		(json_int_t)pool->waiting, "oldest-seconds", seconds(pool->oldest_seconds), "running",
+		(json_int_t)pool->running, "workers", (json_int_t)pool->workers, "slots", (json_int_t)pool->slots,
+		"free", (json_int_t)pool->free, "concurrent-run-limit",
+		pool->run_limit_null ? json_null() : json_integer(pool->run_limit), "drained-at",
+		json_string_or_null(pool->drained_at));
 }
 
 static int pools_add(struct store *store, json_t *status, struct err *err)
@@ -80,12 +93,7 @@ static int pools_add(struct store *store, json_t *status, struct err *err)
 		return -1;
 	items = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(items,
-			json_pack("{so so so so so so so so so}", "pool", text(&rows, i, "pool"), "waiting",
-				number(&rows, i, "waiting"), "oldest-seconds", number(&rows, i, "oldest_seconds"),
-				"running", number(&rows, i, "running"), "workers", number(&rows, i, "workers"), "slots",
-				number(&rows, i, "slots"), "free", number(&rows, i, "free"), "concurrent-run-limit",
-				number(&rows, i, "run_limit"), "drained-at", text(&rows, i, "drained_at")));
+		json_array_append_new(items, pool_shown(row_of(site_status_pools, &rows, i)));
 	return json_object_set_new(status, "pools", items);
 }
 
@@ -128,16 +136,18 @@ static int oldest_add(struct store *store, json_t *status, const char *run_id, s
 static int totals_add(struct store *store, json_t *status, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct site_status_totals_row *totals;
 	struct maintenance maintenance;
 
 	if (status_totals(store, &rows, err) < 0 || maintenance_read(store, &maintenance, err) < 0)
 		return -1;
+	totals = row_of(site_status_totals, &rows, 0);
 	json_object_update_new(status,
-		json_pack("{so so so so so}", "outbox", number(&rows, 0, "outbox"), "outbox-seconds",
-			number(&rows, 0, "outbox_seconds"), "dead-letters", number(&rows, 0, "dead_letters"), "holds",
-			number(&rows, 0, "holds"), "maintenance",
+		json_pack("{sI so sI sI so}", "outbox", (json_int_t)totals->outbox, "outbox-seconds",
+			seconds(totals->outbox_seconds), "dead-letters", (json_int_t)totals->dead_letters, "holds",
+			(json_int_t)totals->holds, "maintenance",
 			json_string_or_null(maintenance.on ? maintenance.reason : NULL)));
-	return oldest_add(store, status, row_of(status_totals, &rows, 0)->oldest_run, err);
+	return oldest_add(store, status, totals->oldest_run, err);
 }
 
 static void oldest_print(const json_t *status)

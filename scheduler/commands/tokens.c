@@ -55,13 +55,15 @@ static int tokens_show(struct store *store, const struct command_line *line, con
 
 	if (tokens_list(store, &list, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
+	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++) {
+		const struct token_row *token = row_of(token, &rows, i);
+
 		json_array_append_new(items,
-			json_pack("{ss so ss so so}", "id", row_of(token, &rows, i)->id, "description",
-				json_string_or_null(row_of(token, &rows, i)->description), "created-at",
-				row_of(token, &rows, i)->created_at, "last-used-at",
-				json_string_or_null(row_of(token, &rows, i)->last_used_at), "expired-at",
-				json_string_or_null(row_of(token, &rows, i)->expired_at)));
+			json_pack("{ss so ss so so}", "id", token->id, "description",
+				json_string_or_null(token->description), "created-at", token->created_at,
+				"last-used-at", json_string_or_null(token->last_used_at), "expired-at",
+				json_string_or_null(token->expired_at)));
+	}
 	command_print(line, items, columns);
 	return 0;
 }

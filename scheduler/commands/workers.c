@@ -31,14 +31,15 @@ static int workers_show(struct store *store, const struct command_line *line, co
 
 	if (agents_list(store, &list, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && row_of(agent, &rows, i)->id; i++)
+	for (int i = 0; i < rows.count && row_of(agent, &rows, i)->id; i++) {
+		const struct agent_row *agent = row_of(agent, &rows, i);
+
 		json_array_append_new(items,
-			json_pack("{ss ss ss ss ss sb sI sI ss ss}", "id", row_of(agent, &rows, i)->id, "name",
-				row_of(agent, &rows, i)->name, "pool", row_of(agent, &rows, i)->pool, "status",
-				row_of(agent, &rows, i)->status, "order", row_of(agent, &rows, i)->ordered, "draining",
-				row_of(agent, &rows, i)->draining, "slots", (json_int_t)row_of(agent, &rows, i)->slots,
-				"free", (json_int_t)row_of(agent, &rows, i)->free, "version",
-				row_of(agent, &rows, i)->version, "seen-at", row_of(agent, &rows, i)->seen_at));
+			json_pack("{ss ss ss ss ss sb sI sI ss ss}", "id", agent->id, "name", agent->name, "pool",
+				agent->pool, "status", agent->status, "order", agent->ordered, "draining",
+				agent->draining, "slots", (json_int_t)agent->slots, "free", (json_int_t)agent->free,
+				"version", agent->version, "seen-at", agent->seen_at));
+	}
 	command_print(line, items, columns);
 	return 0;
 }

@@ -49,24 +49,23 @@ static int number_of(const char *name)
 static bool schema_has(const struct schema *schema, const char *name)
 {
 	for (int i = 0; i < schema->rows.count; i++)
-		if (text_equal(row_of(schema_read_read_2, &schema->rows, i)->name, name))
+		if (text_equal(row_of(schema_migrations, &schema->rows, i)->name, name))
 			return true;
 	return false;
 }
 
-/* A table without the column `oldest` is of a version before it. */
 int schema_read(struct db *db, struct schema *ret_schema, struct err *err)
 {
 	_cleanup_(rows_release) struct rows table = ROWS_INIT;
 	struct schema schema = SCHEMA_INIT;
 
-	if (db_query(db, &table, err, schema_read) < 0)
+	if (db_query(db, &table, err, schema_table) < 0)
 		return -1;
-	if (table.count && db_query(db, &schema.rows, err, schema_read_read_2) < 0)
+	if (table.count && db_query(db, &schema.rows, err, schema_migrations) < 0)
 		return -1;
 	for (int i = 0; i < schema.rows.count; i++) {
-		int number = number_of(row_of(schema_read_read_2, &schema.rows, i)->name),
-		    oldest = (int)row_int(&schema.rows, i, "oldest");
+		const struct schema_migrations_row *row = row_of(schema_migrations, &schema.rows, i);
+		int number = number_of(row->name), oldest = number_of(row->oldest);
 
 		schema.version = number > schema.version ? number : schema.version;
 		schema.oldest = oldest > schema.oldest ? oldest : schema.oldest;
@@ -76,7 +75,7 @@ int schema_read(struct db *db, struct schema *ret_schema, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"this database was made by an unreleased version (its migration %s is unknown): use an empty "
 			"database",
-			row_of(schema_read_read_2, &schema.rows, 0)->name);
+			row_of(schema_migrations, &schema.rows, 0)->name);
 	return 0;
 }
 
@@ -133,11 +132,9 @@ struct migrating {
 static int migration_note(const struct migrating *m, struct err *err)
 {
 	log_info("migrated", "migration", m->migration->name, NULL);
-	/* The column itself is a migration's. */
-	return contract_of(m->migration)
-		? db_query(m->db, NULL, err, migration_note_insert, .name = m->migration->name,
-			  .contract_of = contract_of(m->migration))
-		: db_query(m->db, NULL, err, migration_note_insert_2, .name = m->migration->name);
+	return contract_of(m->migration) ? db_query(m->db, NULL, err, migration_note_contract,
+						   .name = m->migration->name, .oldest = contract_of(m->migration))
+					 : db_query(m->db, NULL, err, migration_note, .name = m->migration->name);
 }
 
 static int statements_run(struct migrating *m, struct err *err)

@@ -49,11 +49,11 @@ static int samples_check(struct store *store, uint32_t number, struct err *err)
 		db_query(store->db, &rows, err, keys_samples, .bytes = db_blob(bytes, sizeof(bytes))) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
+		const struct keys_samples_row *sample = row_of(keys_samples, &rows, i);
 		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
 		struct err why = ERR_INIT;
 
-		if (seal_open(store, row_of(keys_samples, &rows, i)->context,
-			    (struct sealed_column){&rows, i, "sealed"}, &opened, &why) < 0)
+		if (hex_open(store, sample->context, sample->sealed, &opened, &why) < 0)
 			return wrong_key(number, err);
 	}
 	return 0;
@@ -64,7 +64,6 @@ struct checking {
 	size_t place;
 };
 
-/* If two schedulers add the same number, one waits for the other at the insert. */
 static int key_check(void *data, struct err *err)
 {
 	const struct checking *c = data;
@@ -73,32 +72,35 @@ static int key_check(void *data, struct err *err)
 	char value[SHA256_HEX_SIZE];
 
 	check_value(c->store->keyring, c->place, value);
-	if (db_query(c->store->db, &made, err, key_check_insert, .number = number, .check_value = value) < 0)
+	if (db_query(c->store->db, &made, err, key_insert, .number = number, .check_value = value) < 0)
 		return -1;
 	if (made.count)
 		return samples_check(c->store, number, err);
-	if (db_query(c->store->db, &known, err, key_check_read, .number = number) < 0)
+	if (db_query(c->store->db, &known, err, key_check_value, .number = number) < 0)
 		return -1;
-	return text_equal(row_of(key_check_read, &known, 0)->check_value, value) ? 0 : wrong_key(number, err);
+	return text_equal(row_of(key_check_value, &known, 0)->check_value, value) ? 0 : wrong_key(number, err);
 }
 
 int keys_use(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, keys_use, .keyring_number = keyring_number(store->keyring, 0));
+	return db_query(store->db, NULL, err, keys_use, .number = keyring_number(store->keyring, 0));
 }
 
 static int keys_check_use(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows used = ROWS_INIT;
 
-	if (db_query(store->db, &used, err, keys_check_use) < 0)
+	if (db_query(store->db, &used, err, keys_in_use) < 0)
 		return -1;
-	for (int i = 0; i < used.count; i++)
-		if (!keyring_has(store->keyring, (uint32_t)row_of(keys_check_use, &used, i)->number))
+	for (int i = 0; i < used.count; i++) {
+		long long number = row_of(keys_in_use, &used, i)->number;
+
+		if (!keyring_has(store->keyring, (uint32_t)number))
 			return err_set(err, ERR_INVALID,
 				"--keys lacks key %lld, and content is sealed with it: add the key behind the others. "
 				"It can go after 'runyard-scheduler rotate-keys'",
-				row_of(keys_check_use, &used, i)->number);
+				number);
+	}
 	return 0;
 }
 
@@ -106,17 +108,19 @@ int keys_verify(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows known = ROWS_INIT;
 
-	if (db_query(store->db, &known, err, keys_verify) < 0)
+	if (db_query(store->db, &known, err, keys_known) < 0)
 		return -1;
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
 		uint32_t number = keyring_number(store->keyring, place);
 		char value[SHA256_HEX_SIZE];
 
 		check_value(store->keyring, place, value);
-		for (int i = 0; i < known.count; i++)
-			if (row_of(keys_verify, &known, i)->number == number &&
-				!text_equal(row_of(keys_verify, &known, i)->check_value, value))
+		for (int i = 0; i < known.count; i++) {
+			const struct keys_known_row *row = row_of(keys_known, &known, i);
+
+			if (row->number == number && !text_equal(row->check_value, value))
 				return wrong_key(number, err);
+		}
 	}
 	return keys_check_use(store, err);
 }
@@ -144,8 +148,6 @@ void keys_numbers(const struct store *store, struct db_bytes *ret_numbers)
 	}
 }
 
-/* clang-format on */
-
 int keys_report_waiting(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -157,8 +159,10 @@ int keys_report_waiting(struct store *store, struct err *err)
 	metric_set(M_JOBS_WITHOUT_KEY, "", (double)rows.count);
 	if (!rows.count)
 		return 0;
+	const struct keys_waiting_row *first = row_of(keys_waiting, &rows, 0);
 	_cleanup_(freep) char *count = mem_printf("%d", rows.count);
-	log_warn("jobs wait for a scheduler that has their key: add it to --keys", "jobs", count, "key",
-		row_text(&rows, 0, "number"), "run", row_of(keys_waiting, &rows, 0)->run_id, NULL);
+	_cleanup_(freep) char *key = mem_printf("%lld", first->number);
+	log_warn("jobs wait for a scheduler that has their key: add it to --keys", "jobs", count, "key", key, "run",
+		first->run_id, NULL);
 	return 0;
 }

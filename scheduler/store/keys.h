@@ -20,7 +20,7 @@ int keys_verify(struct store *store, struct err *err);
 /* Records that the first key seals and signs now. */
 int keys_use(struct store *store, struct err *err);
 
-/* The numbers of the keyring's keys in the form that sealed columns use, for the macros below: P_BYTES_ARRAY(ret). */
+/* The numbers of the keyring's keys in the form that sealed columns use, for the fragments of keys.sql. */
 void keys_numbers(const struct store *store, struct db_bytes *ret_numbers);
 
 /* Reports jobs that have waited for half a minute because of a missing key, although their pools have free slots. It

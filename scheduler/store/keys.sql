@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: key_in_use()
--- SQL: content may be sealed with that row's key. A key that was never first has sealed nothing.
+-- The condition that content may be sealed with a row's key. A key that was never first has sealed nothing.
 first_used_at is not null and (unused_at is null or unused_at < last_used_at);
 
 -- fragment: key_is_missing(column, keys)
--- SQL: true if a sealed column (a bytea; null is false or null) needs a key that is not in the parameter
--- `keys`.
+-- Whether a sealed column (a bytea; null gives false or null) needs a key that is not in `keys`.
 substring(:column from 1 for 4) <> all (:keys::bytea[]);
 
 -- fragment: job_key_is_missing(job, keys)
--- SQL: true if handing out `job` (an alias of jobs) needs a missing key. Both columns of run_inputs are sealed
--- together with one key.
+-- Whether handing out `job` (an alias of jobs) needs a missing key. Both columns of run_inputs are sealed with
+-- one key.
 exists (
     select 1
     from run_inputs ki
@@ -47,7 +46,9 @@ union all (
     limit 1
 );
 
--- statement: key_check_insert
+-- statement: key_insert
+-- Records a new key; no row if the number is known. If two schedulers add the same number, one waits for the
+-- other here.
 -- takes: number bigint, check_value text
 -- gives: number bigint
 insert into sealing_keys (number, check_value)
@@ -55,33 +56,38 @@ values (:number, :check_value)
 on conflict do nothing
 returning number;
 
--- statement: key_check_read
+-- statement: key_check_value
+-- The check value of the key with that number.
 -- takes: number bigint
 -- gives: check_value text
 select check_value from sealing_keys where number = :number;
 
 -- statement: keys_use
--- takes: keyring_number bigint
+-- Records that the key seals and signs now.
+-- takes: number bigint
 update sealing_keys
 set first_used_at = coalesce(first_used_at, now()), last_used_at = now()
-where number = :keyring_number;
+where number = :number;
 
--- statement: keys_check_use
+-- statement: keys_in_use
+-- The keys with which content may be sealed.
 -- gives: number bigint
 select number from sealing_keys where :key_in_use() order by number;
 
--- statement: keys_verify
+-- statement: keys_known
+-- All keys that were recorded.
 -- gives: number bigint, check_value text
 select number, check_value from sealing_keys;
 
 -- statement: keys_waiting
--- Reads no jobs if this scheduler has every key that the database knows.
+-- Jobs that have waited for half a minute because of a missing key, although their pools have free slots. Their
+-- runs get an event. Reads no jobs if this scheduler has every key that the database knows.
 -- takes: numbers bytea[], max_reported bigint
 -- gives: run_id text, number bigint
 with waits as (
-    select j.id, j.run_id, j.pool_id, case
-        when :key_is_missing(i.snapshot_sealed, :numbers) then i.snapshot_sealed
-        else s.value_sealed end as sealed
+    select j.id, j.run_id, j.pool_id,
+        case when :key_is_missing(i.snapshot_sealed, :numbers) then i.snapshot_sealed else s.value_sealed end
+            as sealed
     from jobs j
     join run_inputs i on i.run_id = j.run_id
     join workspaces w on w.id = j.workspace_id

@@ -8,15 +8,15 @@
 int maintenance_read(struct store *store, struct maintenance *ret_maintenance, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct maintenance_read_row *row;
 
 	if (db_query(store->db, &rows, err, maintenance_read) < 0)
 		return -1;
-	*ret_maintenance = (struct maintenance){.on = row_of(maintenance_read, &rows, 0)->reason,
-		.resuming = row_of(maintenance_read, &rows, 0)->is_resuming,
-		.changes = row_of(maintenance_read, &rows, 0)->changes};
-	text_copy(ret_maintenance->reason, sizeof(ret_maintenance->reason),
-		text_or_empty(row_of(maintenance_read, &rows, 0)->reason));
-	text_copy(ret_maintenance->since, sizeof(ret_maintenance->since), row_of(maintenance_read, &rows, 0)->since);
+	row = row_of(maintenance_read, &rows, 0);
+	*ret_maintenance =
+		(struct maintenance){.on = row->reason, .resuming = row->is_resuming, .changes = row->changes};
+	text_copy(ret_maintenance->reason, sizeof(ret_maintenance->reason), text_or_empty(row->reason));
+	text_copy(ret_maintenance->since, sizeof(ret_maintenance->since), row->since);
 	return 0;
 }
 
@@ -37,16 +37,14 @@ static int reason_check(const char *reason, struct err *err)
 	return 0;
 }
 
-/* The lock waits for transactions that have read the row, and new ones wait for this transaction. The timeout bounds
- * that. */
 int maintenance_set(struct store *store, const char *reason, struct err *err)
 {
 	if (reason && reason_check(reason, err) < 0)
 		return -1;
-	if (db_query(store->db, NULL, err, maintenance_set) < 0 ||
-		db_query(store->db, NULL, err, maintenance_set_lock) < 0)
+	if (db_query(store->db, NULL, err, maintenance_lock_timeout) < 0 ||
+		db_query(store->db, NULL, err, maintenance_lock) < 0)
 		return err_context(err, "maintenance can't be switched now: try again");
-	return db_query(store->db, NULL, err, maintenance_set_update, .reason = reason);
+	return db_query(store->db, NULL, err, maintenance_update, .reason = reason);
 }
 
 int maintenance_resumed(struct store *store, long long changes, struct err *err)

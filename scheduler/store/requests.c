@@ -67,15 +67,16 @@ int requests_beat(struct store *store, const char *notifier, const json_t *held,
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(held);
 
-	if (db_query(store->db, &rows, err, requests_beat, .p1 = text, .notifier = notifier,
+	if (db_query(store->db, &rows, err, requests_beat, .held = text, .notifier = notifier,
 		    .lease_seconds = store->settings->lease_seconds) < 0)
 		return -1;
 	*ret_held = json_array();
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct requests_beat_row *row = row_of(requests_beat, &rows, i);
+
 		json_array_append_new(*ret_held,
-			json_pack("{ss si sb}", "id", row_of(requests_beat, &rows, i)->id, "attempt",
-				(int)row_of(requests_beat, &rows, i)->attempt, "held",
-				row_of(requests_beat, &rows, i)->held));
+			json_pack("{ss si sb}", "id", row->id, "attempt", (int)row->attempt, "held", row->held));
+	}
 	return 0;
 }
 
@@ -83,5 +84,5 @@ int requests_release(struct store *store, const char *notifier, const json_t *re
 {
 	_cleanup_(freep) char *text = json_text(released);
 
-	return db_query(store->db, NULL, err, requests_release, .p1 = text, .notifier = notifier);
+	return db_query(store->db, NULL, err, requests_release, .released = text, .notifier = notifier);
 }

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: requests_beat
--- takes: p1 jsonb, notifier text, lease_seconds double precision
+-- Renews the leases of the requests that the notifier still has: run tasks, notifications and calls to
+-- providers. A row for each, in the order of `held`: whether it is still the notifier's.
+-- takes: held jsonb, notifier text, lease_seconds double precision
 -- gives: id text, attempt integer, held boolean
 with said as (
     select id, attempt, ord
     from rows
-    from (jsonb_to_recordset(:p1::jsonb) as (id text, attempt integer))
+    from (jsonb_to_recordset(:held::jsonb) as (id text, attempt integer))
     with ordinality as u(id, attempt, ord)
 ),
 tasks as (
@@ -39,9 +41,10 @@ left join kept k on k.id = s.id
 order by s.ord;
 
 -- statement: requests_release
--- takes: p1 jsonb, notifier text
+-- Lets the requests be claimed again, those of run tasks and notifications at once.
+-- takes: released jsonb, notifier text
 with said as (
-    select id, attempt from jsonb_to_recordset(:p1::jsonb) as u(id text, attempt integer)
+    select id, attempt from jsonb_to_recordset(:released::jsonb) as u(id text, attempt integer)
 ),
 tasks as (
     update task_results r

@@ -14,7 +14,7 @@ int site_settings_read(struct store *store, json_t **ret_settings, struct err *e
 
 	if (db_query(store->db, &rows, err, site_settings_read) < 0)
 		return -1;
-	*ret_settings = json_shown(row_of(site_settings_read, &rows, 0)->settings);
+	*ret_settings = json_shown(row_of(site_settings, &rows, 0)->settings);
 	return 0;
 }
 
@@ -30,9 +30,9 @@ int site_settings_update(struct store *store, const json_t *changes, json_t **re
 	_cleanup_(freep) char *text = json_text(changes);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, site_settings_update, .p1 = text) < 0)
+	if (db_query(store->db, &rows, err, site_settings_update, .changes = text) < 0)
 		return -1;
-	*ret_settings = json_shown(row_of(site_settings_update, &rows, 0)->settings);
+	*ret_settings = json_shown(row_of(site_settings, &rows, 0)->settings);
 	rate_set(*ret_settings);
 	return 0;
 }

@@ -1,10 +1,15 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: site_settings
+-- settings jsonb
+
 -- statement: site_settings_read
--- gives: settings jsonb
+-- The settings of the site.
+-- gives: site_settings
 select settings from site_settings;
 
 -- statement: site_settings_update
--- takes: p1 jsonb
--- gives: settings jsonb
-update site_settings set settings = settings || :p1::jsonb returning settings;
+-- Changes the settings that are given, and returns all.
+-- takes: changes jsonb
+-- gives: site_settings
+update site_settings set settings = settings || :changes::jsonb returning settings;

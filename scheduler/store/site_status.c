@@ -17,5 +17,5 @@ int status_pools(struct store *store, struct rows *ret_rows, struct err *err)
 
 int status_totals(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, status_totals);
+	return db_query(store->db, ret_rows, err, site_status_totals);
 }

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: store_installation
+-- The installation's id. The table has one row.
 -- gives: id text
 select id from installation;
 
 -- statement: store_backup_mark
+-- Records that a backup was made.
 update database_history set backup_at = now();

@@ -4,6 +4,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 #include "scheduler/ui/page.h"
 
 /* The page of the web UI, which is the same for all its addresses, and redirects from short addresses. */
@@ -120,15 +121,17 @@ int ui_short_settings(struct request *req, struct response *res, struct err *err
 static int run_address(struct request *req, struct buf *ret_address, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, workspace = ROWS_INIT;
+	const struct workspace_view_row *of_run;
 
 	if (run_view(req->store, param(req, "run"), &run, err) < 0 ||
 		may_with(req, CAN_READ_RUNS, place_of(&run), "run", err) < 0 ||
 		workspace_read(req->store, row_text(&run, 0, "workspace_id"), &workspace, err) < 0)
 		return -1;
+	of_run = row_of(workspace_view, &workspace, 0);
 	buf_text(ret_address, "/app/");
-	buf_url(ret_address, row_text(&workspace, 0, "organization_name"));
+	buf_url(ret_address, of_run->organization_name);
 	buf_text(ret_address, "/workspaces/");
-	buf_url(ret_address, row_text(&workspace, 0, "name"));
+	buf_url(ret_address, of_run->name);
 	buf_text(ret_address, "/runs/");
 	buf_url(ret_address, row_text(&run, 0, "id"));
 	return 0;

@@ -8,6 +8,7 @@
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/vcs_pages.h"
@@ -97,6 +98,7 @@ int github_app_page(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = mem_printf("/github-app/connect/%s", param(req, "organization"));
+	const struct organization_row *organization;
 	int found;
 
 	if (!app_ready(req))
@@ -106,12 +108,13 @@ int github_app_page(struct request *req, struct response *res, struct err *err)
 		return found;
 	if (organization_read(req->store, param(req, "organization"), &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	found = organization_check(req, res, row_text(&rows, 0, "id"), err);
+	organization = row_of(organization, &rows, 0);
+	found = organization_check(req, res, organization->id, err);
 	if (found <= 0)
 		return found;
 	if (vcs_page_asks(req, path))
-		return question_show(req, res, row_text(&rows, 0, "name"), path);
-	return install_ask(req, res, row_text(&rows, 0, "id"), err);
+		return question_show(req, res, organization->name, path);
+	return install_ask(req, res, organization->id, err);
 }
 
 /* ---- after the installation, and after the login ---- */

@@ -21,14 +21,14 @@ static void answer_form(struct page_buf *page, const struct request *req, const 
 		"<button name=\"answer\" value=\"decline\" class=\"plain\">Decline</button>\n</form>\n");
 }
 
-static void invitation_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
+static void invitation_show(struct page_buf *page, const struct request *req, const struct invitation_row *invitation)
 {
 	page_html(page, "<tr>");
-	page_cell(page, row_of(invitations_of_user, rows, row)->organization_name);
+	page_cell(page, invitation->organization_name);
 	page_html(page, "<td><span class=\"narrow\">Expires: </span>");
-	page_day(page, rows, row, "expires_at", "");
+	page_date(page, invitation->expires_at, "");
 	page_html(page, "</td><td>");
-	answer_form(page, req, row_of(invitations_of_user, rows, row)->id, "");
+	answer_form(page, req, invitation->id, "");
 	page_html(page, "</td></tr>\n");
 }
 
@@ -53,7 +53,7 @@ int ui_invitations_page(struct request *req, struct response *res, struct err *e
 			"scope=\"col\">Expires</th>"
 			"<td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count; i++)
-		invitation_row(&page, req, &rows, i);
+		invitation_show(&page, req, row_of(invitation, &rows, i));
 	if (rows.count)
 		page_html(&page, "</tbody></table>\n");
 	return page_send(&page, res, 200);
@@ -84,6 +84,7 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 	struct invited invited;
 	struct page_buf page;
 	int allowed;
+	const struct invitation_row *invitation;
 
 	buf_printf(&back, "/app/invitations/%s?code=", param(req, "membership"));
 	buf_url(&back, code);
@@ -96,9 +97,10 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	page_begin_below(&page, req, "Invitation", &up);
 	page_html(&page, "<p>The organization <strong>");
-	page_text(&page, row_of(invitation_read, &rows, 0)->organization_name);
+	invitation = row_of(invitation, &rows, 0);
+	page_text(&page, invitation->organization_name);
 	page_html(&page, "</strong> invites <strong>");
-	page_text(&page, row_of(invitation_read, &rows, 0)->email);
+	page_text(&page, invitation->email);
 	page_html(&page, "</strong>. Who accepts as <strong>");
 	page_text(&page, req->actor.username);
 	page_html(&page, "</strong> becomes a member.</p>\n");
@@ -119,8 +121,7 @@ static int answer(struct request *req, const struct invited *invited, bool accep
 			: request_audit_write(req, "destroy", "invitation", invited->membership_id, err);
 	if (invitation_accept(req->store, invited, err) < 0)
 		return -1;
-	audit_note_place(
-		req->audit, &(struct place){.organization = row_of(invitation_read, &rows, 0)->organization_id});
+	audit_note_place(req->audit, &(struct place){.organization = row_of(invitation, &rows, 0)->organization_id});
 	return request_audit_write(req, "accept", "invitation", invited->membership_id, err);
 }
 

@@ -186,14 +186,16 @@ static int code_redeem(struct request *req, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct oauth_exchange exchange = {
 		page_sent(req, "code"), page_sent(req, "code_verifier"), page_sent(req, "redirect_uri")};
+	const struct oauth_code_redeem_row *user;
 
 	if (oauth_code_redeem(req->store, &exchange, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	req->actor.kind = ACTOR_USER;
-	text_copy(req->actor.user.text, sizeof(req->actor.user.text), row_of(oauth_code_redeem, &rows, 0)->user_id);
-	text_copy(req->actor.username, sizeof(req->actor.username), row_of(oauth_code_redeem, &rows, 0)->username);
+	user = row_of(oauth_code_redeem, &rows, 0);
+	text_copy(req->actor.user.text, sizeof(req->actor.user.text), user->user_id);
+	text_copy(req->actor.username, sizeof(req->actor.username), user->username);
 	return 1;
 }
 

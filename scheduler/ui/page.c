@@ -318,11 +318,11 @@ void page_fact(struct page_buf *page, const char *name, const char *value)
 	page_html(page, "</tr>\n");
 }
 
-void page_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
+void page_date(struct page_buf *page, const char *time, const char *none)
 {
 	char day[11];
 
-	text_copy(day, sizeof(day), row_text(rows, row, column) ? row_text(rows, row, column) : none);
+	text_copy(day, sizeof(day), time ? time : none);
 	page_text(page, day);
 }
 

@@ -53,8 +53,8 @@ void page_note(struct page_buf *page, const char *role, const char *text);
 void page_cell(struct page_buf *page, const char *text);
 /* A row of a table: a header and a cell. */
 void page_fact(struct page_buf *page, const char *name, const char *value);
-/* The day of a time; `none` for null. */
-void page_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
+/* The day of a timestamptz column; `none` for null. */
+void page_date(struct page_buf *page, const char *time, const char *none);
 
 /* Answers with a page that shows one message. */
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);

@@ -19,22 +19,22 @@ enum { TOKENS_SHOWN = 100, MAX_DESCRIPTION = 512, MAX_DAYS = 3650 };
 
 /* ---- tokens ---- */
 
-static void token_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
+static void token_show(struct page_buf *page, const struct request *req, const struct token_row *token)
 {
 	page_html(page, "<tr>");
-	page_cell(page, row_of(token, rows, row)->description);
+	page_cell(page, token->description);
 	page_html(page, "<td class=\"wide\">");
-	page_day(page, rows, row, "created_at", "");
+	page_date(page, token->created_at, "");
 	page_html(page, "</td><td class=\"wide\">");
-	page_day(page, rows, row, "last_used_at", "never");
+	page_date(page, token->last_used_at, "never");
 	page_html(page, "</td><td><span class=\"narrow\">Expires: </span>");
-	page_day(page, rows, row, "expired_at", "never");
+	page_date(page, token->expired_at, "never");
 	page_html(page, "</td>");
 	buf_printf(&page->html, "<td><form class=\"inline\" method=\"post\" action=\"" TOKENS_PATH "/%s/revoke\">",
-		row_of(token, rows, row)->id);
+		token->id);
 	page_csrf(page, req);
 	page_html(page, "<button class=\"plain\" aria-label=\"Revoke ");
-	page_text(page, row_of(token, rows, row)->description);
+	page_text(page, token->description);
 	page_html(page, "\">Revoke</button></form></td></tr>\n");
 }
 
@@ -78,7 +78,7 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 		"<th scope=\"col\" class=\"wide\">Created</th><th scope=\"col\" class=\"wide\">Last used</th>"
 		"<th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
-		token_row(&page, req, &rows, i);
+		token_show(&page, req, row_of(token, &rows, i));
 	page_html(&page, "</tbody></table>\n");
 	token_form(&page, req);
 	return page_send(&page, res, answer->status);

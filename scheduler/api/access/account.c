@@ -11,21 +11,21 @@
 /* Clients expect a picture. This generic one reveals no address. */
 static const char avatar[] = "https://www.gravatar.com/avatar/00000000000000000000000000000000?s=100&d=mm";
 
-json_t *user_resource(const struct rows *rows, int row)
+json_t *user_resource(const void *of_row)
 {
-	bool admin = row_of(user, rows, row)->is_site_admin;
+	const struct user_row *user = of_row;
+	bool admin = user->is_site_admin;
 	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
-		"username", json_string_or_null(row_of(user, rows, row)->username), "email",
-		json_string_or_null(row_of(user, rows, row)->email), "avatar-url", avatar, "is-service-account",
-		row_of(user, rows, row)->is_service_account, "is-site-admin", admin, "is-admin", admin, "v2-only", 0,
-		"unconfirmed-email", "two-factor", "enabled", 0, "verified", 0, "permissions",
-		"can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
+		"username", json_string_or_null(user->username), "email", json_string_or_null(user->email),
+		"avatar-url", avatar, "is-service-account", user->is_service_account, "is-site-admin", admin,
+		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", 0, "verified", 0,
+		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
 		"can-manage-user-tokens", 1);
 
-	return resource_new("users", row_of(user, rows, row)->id, attributes, NULL);
+	return resource_new("users", user->id, attributes, NULL);
 }
 
-const struct resource_kind kind_users = {.type = "users", .ask = users_read_all, .resource = user_resource};
+const struct resource_kind kind_users = {.type = "users", .ask = users_read_all, .show = user_resource};
 
 int account_details(struct request *req, struct response *res, struct err *err)
 {
@@ -33,7 +33,7 @@ int account_details(struct request *req, struct response *res, struct err *err)
 
 	if (user_read(req->store, req->actor.user.text, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, user_resource(&rows, 0));
+	return respond_resource(res, 200, user_resource(row_of(user, &rows, 0)));
 }
 
 int users_show(struct request *req, struct response *res, struct err *err)
@@ -43,7 +43,7 @@ int users_show(struct request *req, struct response *res, struct err *err)
 
 	if (user_read_known(req->store, param(req, "user"), requester, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, user_resource(&rows, 0));
+	return respond_resource(res, 200, user_resource(row_of(user, &rows, 0)));
 }
 
 int account_update(struct request *req, struct response *res, struct err *err)

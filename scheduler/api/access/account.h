@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* A row of store/access/users.h as a resource. */
-json_t *user_resource(const struct rows *rows, int row);
+/* A row of the shape `user` as a resource. */
+json_t *user_resource(const void *of_row);
 
 #endif

@@ -2,25 +2,26 @@
 #include "scheduler/api/api.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/audit.h"
+#include "scheduler/store/access/audit.sql.h"
+#include "scheduler/store/access/response_scope.sql.h"
 
 /* The audit trail in HCP Terraform's form: not JSON:API, in pages of up to a thousand events, newest first. */
 
 enum { MAX_PAGE = 1000 };
 
-static json_t *event_resource(const struct rows *rows, int row)
+static json_t *event_resource(const struct audit_event_row *event)
 {
-	bool system = text_equal(row_text(rows, row, "actor_type"), "system");
+	bool system = text_equal(event->actor_type, "system");
 
-	return json_pack("{ss ss ss so s{so so ss ss so sn so} s{ss} s{so ss ss s{so so so}}}", "id",
-		row_text(rows, row, "id"), "version", "0", "type", "Resource", "timestamp", row_time(rows, row, "at"),
-		"auth", "accessor_id", row_string(rows, row, "actor_id"), "description",
-		row_string(rows, row, "actor_name"), "type", system ? "System" : "Client", "accessor_type",
-		row_text(rows, row, "actor_type"), "token_id", row_string(rows, row, "token_id"), "impersonator_id",
-		"organization_id", row_string(rows, row, "organization_id"), "request", "id",
-		row_text(rows, row, "request_id"), "resource", "id", row_string(rows, row, "resource_id"), "type",
-		row_text(rows, row, "resource_type"), "action", row_text(rows, row, "action"), "meta", "address",
-		row_string(rows, row, "address"), "workspace_id", row_string(rows, row, "workspace_id"), "attributes",
-		row_json(rows, row, "attributes"));
+	return json_pack("{ss ss ss so s{so so ss ss so sn so} s{ss} s{so ss ss s{so so so}}}", "id", event->id,
+		"version", "0", "type", "Resource", "timestamp", time_shown(event->at), "auth", "accessor_id",
+		json_string_or_null(event->actor_id), "description", json_string_or_null(event->actor_name), "type",
+		system ? "System" : "Client", "accessor_type", event->actor_type, "token_id",
+		json_string_or_null(event->token_id), "impersonator_id", "organization_id",
+		json_string_or_null(event->organization_id), "request", "id", event->request_id, "resource", "id",
+		json_string_or_null(event->resource_id), "type", event->resource_type, "action", event->action, "meta",
+		"address", json_string_or_null(event->address), "workspace_id",
+		json_string_or_null(event->workspace_id), "attributes", json_shown(event->attributes));
 }
 
 static json_t *page_number(long long number, long long pages)
@@ -58,10 +59,10 @@ static int audit_note_answer(struct request *req, struct response *res, const ch
 
 	if (list_read(req, &list, &page, err) < 0 || audit_read(req->store, &list, &rows, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
+	page.total = row_of(audit_event, &rows, 0)->total;
 	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, event_resource(&rows, i));
+	for (int i = 0; i < rows.count && row_of(audit_event, &rows, i)->id; i++)
+		json_array_append_new(data, event_resource(row_of(audit_event, &rows, i)));
 	return respond_json(res, 200, json_pack("{so so}", "data", data, "pagination", pagination(&page)));
 }
 
@@ -78,11 +79,12 @@ int audit_trail_index(struct request *req, struct response *res, struct err *err
 int audit_trail_own(struct request *req, struct response *res, struct err *err)
 {
 	const struct rows *memberships = &req->actor.scope.memberships;
-	const char *organization;
+	const char *organization = NULL;
 
-	if (memberships->count != 1 || row_null(memberships, 0, "organization_id"))
+	if (memberships->count == 1)
+		organization = row_of(requester, memberships, 0)->organization_id;
+	if (!organization)
 		return err_set(err, ERR_NOT_FOUND, "an organization's token is needed here");
-	organization = row_text(memberships, 0, "organization_id");
 	if (may(req, (struct place){.organization = organization}, "audit trail", err) < 0)
 		return -1;
 	return audit_note_answer(req, res, organization, err);

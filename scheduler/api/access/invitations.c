@@ -7,7 +7,7 @@
 
 /* Invitations to the address of the user who sends the request, and the user's answers to them. */
 
-static json_t *invitation_resource(const struct invitations_of_user_row *row)
+static json_t *invitation_resource(const struct invitation_row *row)
 {
 	return resource_new("invitations", row->id,
 		json_pack("{so so so}", "email", json_string_or_null(row->email), "created-at",
@@ -24,7 +24,7 @@ int invitations_index(struct request *req, struct response *res, struct err *err
 		return -1;
 	data = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, invitation_resource(row_of(invitations_of_user, &rows, i)));
+		json_array_append_new(data, invitation_resource(row_of(invitation, &rows, i)));
 	return respond_resource(res, 200, data);
 }
 
@@ -42,8 +42,7 @@ int invitations_accept(struct request *req, struct response *res, struct err *er
 
 	if (invitation_read(req->store, &invited, &rows, err) < 0 || invitation_accept(req->store, &invited, err) < 0)
 		return -1;
-	audit_note_place(
-		req->audit, &(struct place){.organization = row_of(invitation_read, &rows, 0)->organization_id});
+	audit_note_place(req->audit, &(struct place){.organization = row_of(invitation, &rows, 0)->organization_id});
 	return respond_empty(res, 204);
 }
 

@@ -9,17 +9,15 @@
 #include "scheduler/store/access/memberships.sql.h"
 #include "scheduler/store/access/teams.h"
 
-static json_t *membership_resource(const struct rows *rows, int row)
+static json_t *membership_resource(const void *of_row)
 {
-	return resource_new("organization-memberships", row_of(membership, rows, row)->id,
-		json_pack("{so so so so}", "status", json_string_or_null(row_of(membership, rows, row)->status),
-			"email", json_string_or_null(row_of(membership, rows, row)->email), "username",
-			json_string_or_null(row_of(membership, rows, row)->username), "created-at",
-			time_shown(row_of(membership, rows, row)->created_at)),
-		json_pack("{so so so}", "organization",
-			to_one("organizations", row_of(membership, rows, row)->organization_name), "user",
-			to_one("users", row_of(membership, rows, row)->user_id), "teams",
-			many_shown("teams", row_of(membership, rows, row)->teams)));
+	const struct membership_row *membership = of_row;
+	return resource_new("organization-memberships", membership->id,
+		json_pack("{so so so so}", "status", json_string_or_null(membership->status), "email",
+			json_string_or_null(membership->email), "username", json_string_or_null(membership->username),
+			"created-at", time_shown(membership->created_at)),
+		json_pack("{so so so}", "organization", to_one("organizations", membership->organization_name), "user",
+			to_one("users", membership->user_id), "teams", many_shown("teams", membership->teams)));
 }
 
 /* ---- reading ---- */
@@ -31,7 +29,7 @@ static const struct inclusion includes[] = {
 
 const struct resource_kind kind_memberships = {.type = "organization-memberships",
 	.ask = memberships_read_all,
-	.resource = membership_resource,
+	.show = membership_resource,
 	KIND_INCLUDES(includes)};
 
 static int membership_in_path(struct request *req, struct rows *ret_rows, struct err *err)
@@ -97,7 +95,7 @@ static int created_show(struct request *req, struct response *res, const char *i
 	if (kind_read(req->store, &kind_users, &ids, &users, err) < 0 ||
 		rows_show(req->store, &kind_users, &users, included, err) < 0)
 		return -1;
-	return respond_including(res, 201, membership_resource(&rows, 0), json_incref(included));
+	return respond_including(res, 201, membership_resource(row_of(membership, &rows, 0)), json_incref(included));
 }
 
 int memberships_create(struct request *req, struct response *res, struct err *err)
@@ -120,12 +118,12 @@ int memberships_create(struct request *req, struct response *res, struct err *er
 }
 
 /* Only owners remove an owner. Only actors who see all teams of a member remove that member. */
-static int removal_check(const struct request *req, const struct rows *membership, struct err *err)
+static int removal_check(const struct request *req, const struct membership_row *membership, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *organization_id = row_of(membership, membership, 0)->organization_id;
+	const char *organization_id = membership->organization_id;
 
-	if (membership_guarded(req->store, organization_id, row_of(membership, membership, 0)->user_id, &rows, err) < 0)
+	if (membership_guarded(req->store, organization_id, membership->user_id, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -138,7 +136,7 @@ int memberships_delete(struct request *req, struct response *res, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (membership_in_path(req, &rows, err) < 0 || removal_check(req, &rows, err) < 0 ||
+	if (membership_in_path(req, &rows, err) < 0 || removal_check(req, row_of(membership, &rows, 0), err) < 0 ||
 		membership_delete(req->store, row_of(membership, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

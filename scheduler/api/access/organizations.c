@@ -87,27 +87,25 @@ static json_t *connect_path(const struct store *store, const char *organization)
 	return json_string_or_null(github_app_is_connectable(store->settings->github_app) ? path : NULL);
 }
 
-static int organization_resource(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int organization_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
-	const char *name = row_text(rows, row, "name");
-	json_auto_t *set = row_json(rows, row, "settings");
-	json_t *may_do = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
-	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", name, "email",
-		row_string(rows, row, "email"), "created-at", row_time(rows, row, "created_at"), "external-id",
-		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
+	const struct organization_row *row = of_row;
+	json_auto_t *set = json_shown(row->settings);
+	json_t *may_do = rights_shown(permissions, ARRAY_LEN(permissions), row->rights);
+	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", row->name, "email",
+		json_string_or_null(row->email), "created-at", time_shown(row->created_at), "external-id",
+		json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
 		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
 
 	(void)err;
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
-	json_object_set_new(attributes, "github-app-connect-path", connect_path(store, name));
+	json_object_set_new(attributes, "github-app-connect-path", connect_path(store, row->name));
 	json_object_set_new(may_do, "can-traverse", json_true()); /* readers are members */
 	json_object_set_new(attributes, "permissions", may_do);
-	*ret_resource = resource_new("organizations", name, attributes,
-		json_pack("{so so so}", "default-agent-pool",
-			to_one("agent-pools", row_text(rows, row, "default_pool_id")), "default-project",
-			to_one("projects", row_text(rows, row, "default_project_id")), "data-retention-policy",
-			retention_relation(rows, row)));
+	*ret_resource = resource_new("organizations", row->name, attributes,
+		json_pack("{so so so}", "default-agent-pool", to_one("agent-pools", row->default_pool_id),
+			"default-project", to_one("projects", row->default_project_id), "data-retention-policy",
+			retention_to_one(row->retention_id, row->retains_all)));
 	return 0;
 }
 
@@ -115,11 +113,14 @@ static int organization_resource(
 
 static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
 
-const struct resource_kind kind_organizations = {
-	.type = "organizations", .ask = organizations_read_all, .make = organization_resource, KIND_INCLUDES(includes)};
+const struct resource_kind kind_organizations = {.type = "organizations",
+	.ask = organizations_read_all,
+	.make_row = organization_resource,
+	KIND_INCLUDES(includes)};
 
 /* Lists ignore `include`. */
-static const struct resource_kind kind_listed_organizations = {.type = "organizations", .make = organization_resource};
+static const struct resource_kind kind_listed_organizations = {
+	.type = "organizations", .make_row = organization_resource};
 
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {
@@ -293,6 +294,7 @@ int organizations_update(struct request *req, struct response *res, struct err *
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct organization_input input = {.name = NULL};
+	const struct organization_row *row;
 	json_auto_t *old = NULL;
 	struct scope scope;
 	int result;
@@ -300,9 +302,9 @@ int organizations_update(struct request *req, struct response *res, struct err *
 	if (scope_organization(req, &scope, err) < 0 ||
 		organization_read(req->store, scope.organization_name, &rows, err) < 0)
 		return -1;
-	old = row_json(&rows, 0, "settings");
-	input.mode = (struct default_mode){
-		json_string_at(old, "default-execution-mode"), row_text(&rows, 0, "default_pool_id")};
+	row = row_of(organization, &rows, 0);
+	old = json_shown(row->settings);
+	input.mode = (struct default_mode){json_string_at(old, "default-execution-mode"), row->default_pool_id};
 	result = input_read(req, scope.organization.text, &input, err);
 	if (result == 0 && input.name && !text_equal(input.name, scope.organization_name))
 		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
@@ -346,12 +348,14 @@ int organizations_capacity(struct request *req, struct response *res, struct err
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct scope scope;
 	json_t *attributes;
+	const struct organization_capacity_row *capacity;
 
 	if (scope_organization(req, &scope, err) < 0 ||
 		organization_capacity(req->store, scope.organization.text, &rows, err) < 0)
 		return -1;
-	attributes = json_pack("{s:I, s:I}", "pending", (json_int_t)row_of(organization_capacity, &rows, 0)->pending,
-		"running", (json_int_t)row_of(organization_capacity, &rows, 0)->running);
+	capacity = row_of(organization_capacity, &rows, 0);
+	attributes = json_pack(
+		"{s:I, s:I}", "pending", (json_int_t)capacity->pending, "running", (json_int_t)capacity->running);
 	return respond_resource(
 		res, 200, resource_new("organization-capacity", scope.organization_name, attributes, NULL));
 }

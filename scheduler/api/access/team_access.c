@@ -3,7 +3,9 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/team_access.h"
+#include "scheduler/store/access/team_access.sql.h"
 #include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/workspaces/projects.sql.h"
 
 /* Access of teams to workspaces (`team-workspaces`) and projects (`team-projects`): the level and its details. Clients
  * choose the details with the level `custom`. */
@@ -18,19 +20,19 @@ static const struct kind {
 
 /* ---- the resource ---- */
 
-static json_t *access_resource(enum access_place place, const struct rows *rows, int row)
+static json_t *access_resource(enum access_place place, const struct team_access_row *row)
 {
-	json_t *attributes = json_pack("{so}", "access", row_string(rows, row, "access"));
+	json_t *attributes = json_pack("{so}", "access", json_string_or_null(row->access));
 
 	if (place == IN_WORKSPACE)
-		json_object_update_new(attributes, row_json(rows, row, "detail"));
+		json_object_update_new(attributes, json_shown(row->detail));
 	else
 		json_object_update_new(attributes,
-			json_pack("{so so}", "project-access", row_json(rows, row, "detail"), "workspace-access",
-				row_json(rows, row, "workspace_detail")));
-	return resource_new(kinds[place].type, row_text(rows, row, "id"), attributes,
-		json_pack("{so so}", "team", to_one("teams", row_text(rows, row, "team_id")), kinds[place].relation,
-			to_one(kinds[place].place_type, row_text(rows, row, "place_id"))));
+			json_pack("{so so}", "project-access", json_shown(row->detail), "workspace-access",
+				json_shown(row->workspace_detail)));
+	return resource_new(kinds[place].type, row->id, attributes,
+		json_pack("{so so}", "team", to_one("teams", row->team_id), kinds[place].relation,
+			to_one(kinds[place].place_type, row->place_id)));
 }
 
 /* ---- permissions ---- */
@@ -45,15 +47,15 @@ static int may_in_place(struct request *req, enum access_place place, const char
 		return scope_workspace_id(req, id, &scope, err);
 	if (project_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(&rows, 0, "organization_id"), .project = id}, "project",
-		err);
+	return may(req, (struct place){.organization = row_of(project, &rows, 0)->organization_id, .project = id},
+		"project", err);
 }
 
 static int access_in_path(struct request *req, enum access_place place, struct rows *ret_rows, struct err *err)
 {
 	if (team_access_read(req->store, place, param(req, "access"), ret_rows, err) < 0)
 		return -1;
-	return may_in_place(req, place, row_text(ret_rows, 0, "place_id"), err);
+	return may_in_place(req, place, row_of(team_access, ret_rows, 0)->place_id, err);
 }
 
 /* ---- reading ---- */
@@ -65,7 +67,7 @@ static int access_read_resource(
 
 	if (team_access_read(store, place, id, &rows, err) < 0)
 		return -1;
-	*ret_resource = access_resource(place, &rows, 0);
+	*ret_resource = access_resource(place, row_of(team_access, &rows, 0));
 	return 0;
 }
 
@@ -84,10 +86,10 @@ static int accesses_index(struct request *req, struct response *res, enum access
 	list.offset = page.offset;
 	if (team_accesses_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
+	page.total = row_of(team_access, &rows, 0)->total;
 	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, access_resource(place, &rows, i));
+	for (int i = 0; i < rows.count && row_of(team_access, &rows, i)->id; i++)
+		json_array_append_new(data, access_resource(place, row_of(team_access, &rows, i)));
 	return respond_page(req, res, &page, data, NULL);
 }
 
@@ -97,7 +99,7 @@ static int access_read_one(struct request *req, struct response *res, enum acces
 
 	if (access_in_path(req, place, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, access_resource(place, &rows, 0));
+	return respond_resource(res, 200, access_resource(place, row_of(team_access, &rows, 0)));
 }
 
 /* ---- input ---- */
@@ -129,13 +131,13 @@ static const struct access_level *level_read(
 }
 
 /* Reads the details for the project itself, and for the workspaces in it. */
-static int project_details_read(const struct request *req, const struct access_level *level, const struct rows *old,
-	struct access_input *input, struct err *err)
+static int project_details_read(const struct request *req, const struct access_level *level,
+	const struct team_access_row *old, struct access_input *input, struct err *err)
 {
 	const json_t *sent = json_at(req->body, "data.attributes");
 	const struct access_level *within = access_level_find(&project_workspace_accesses, level->name);
-	json_auto_t *old_detail = old ? row_json(old, 0, "detail") : NULL;
-	json_auto_t *old_within = old ? row_json(old, 0, "workspace_detail") : NULL;
+	json_auto_t *old_detail = old ? json_shown(old->detail) : NULL;
+	json_auto_t *old_within = old ? json_shown(old->workspace_detail) : NULL;
 	const struct access_change of_project = {
 		level, json_object_get(sent, "project-access"), old_detail, "/data/attributes/project-access"};
 	const struct access_change of_workspaces = {
@@ -149,10 +151,10 @@ static int project_details_read(const struct request *req, const struct access_l
 	return 0;
 }
 
-static int workspace_detail_read(const struct request *req, const struct access_level *level, const struct rows *old,
-	struct access_input *input, struct err *err)
+static int workspace_detail_read(const struct request *req, const struct access_level *level,
+	const struct team_access_row *old, struct access_input *input, struct err *err)
 {
-	json_auto_t *old_detail = old ? row_json(old, 0, "detail") : NULL;
+	json_auto_t *old_detail = old ? json_shown(old->detail) : NULL;
 	const struct access_change change = {
 		level, json_at(req->body, "data.attributes"), old_detail, "/data/attributes"};
 
@@ -162,14 +164,14 @@ static int workspace_detail_read(const struct request *req, const struct access_
 	return 0;
 }
 
-/* Reads a body. Attributes that were not sent are those of `old`, a row of the store, or NULL. */
-static int input_read(const struct request *req, enum access_place place, const struct rows *old,
+/* Reads a body. Attributes that were not sent are those of `old`, or NULL. */
+static int input_read(const struct request *req, enum access_place place, const struct team_access_row *old,
 	struct access_input *input, struct err *err)
 {
 	const struct access_level *level;
 
 	if (old)
-		input->access.access = row_text(old, 0, "access");
+		input->access.access = old->access;
 	level = level_read(req, place, &input->access.access, err);
 	if (!level ||
 		(place == IN_WORKSPACE ? workspace_detail_read : project_details_read)(req, level, old, input, err) < 0)
@@ -210,12 +212,15 @@ static int access_update(struct request *req, struct response *res, enum access_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(access_input_release) struct access_input input = {.detail = NULL};
+	const struct team_access_row *old;
 	json_t *resource;
 
-	if (access_in_path(req, place, &rows, err) < 0 || input_read(req, place, &rows, &input, err) < 0 ||
-		team_access_update(req->store, place, row_text(&rows, 0, "id"), &input.access, err) < 0)
+	if (access_in_path(req, place, &rows, err) < 0)
 		return -1;
-	if (access_read_resource(req->store, place, row_text(&rows, 0, "id"), &resource, err) < 0)
+	old = row_of(team_access, &rows, 0);
+	if (input_read(req, place, old, &input, err) < 0 ||
+		team_access_update(req->store, place, old->id, &input.access, err) < 0 ||
+		access_read_resource(req->store, place, old->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -225,7 +230,7 @@ static int access_delete(struct request *req, struct response *res, enum access_
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (access_in_path(req, place, &rows, err) < 0 ||
-		team_access_delete(req->store, place, row_text(&rows, 0, "id"), err) < 0)
+		team_access_delete(req->store, place, row_of(team_access, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -13,32 +13,31 @@
 /* ---- permissions ---- */
 
 /* Members may manage the tokens of a team that allows it. */
-static int member_may(const struct request *req, const struct rows *team, bool *ret_may, struct err *err)
+static int member_may(const struct request *req, const struct team_row *team, bool *ret_may, struct err *err)
 {
 	*ret_may = false;
-	if (req->actor.is_service || !row_of(team, team, 0)->allow_member_token_management)
+	if (req->actor.is_service || !team->allow_member_token_management)
 		return 0;
-	return team_has_member(req->store, row_of(team, team, 0)->id, req->actor.user.text, ret_may, err);
+	return team_has_member(req->store, team->id, req->actor.user.text, ret_may, err);
 }
 
-int team_tokens_may(const struct request *req, const struct rows *team, struct err *err)
+int team_tokens_may(const struct request *req, const struct team_row *team, struct err *err)
 {
-	enum permission needed = team_is_owners(row_of(team, team, 0)) ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS;
+	enum permission needed = team_is_owners(team) ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS;
 	bool member;
 
 	if (member_may(req, team, &member, err) < 0)
 		return -1;
 	if (member)
 		needed = CAN_READ_ORGANIZATION; /* still checked: the organization may refuse tokens of users */
-	return may_with(
-		req, needed, (struct place){.organization = row_of(team, team, 0)->organization_id}, "team", err);
+	return may_with(req, needed, (struct place){.organization = team->organization_id}, "team", err);
 }
 
 static int team_of_tokens(struct request *req, struct rows *ret_team, struct err *err)
 {
 	if (team_read(req->store, param(req, "team"), ret_team, err) < 0)
 		return -1;
-	return team_tokens_may(req, ret_team, err);
+	return team_tokens_may(req, row_of(team, ret_team, 0), err);
 }
 
 /* ---- tokens of a team ---- */
@@ -138,8 +137,8 @@ int organization_token_create(struct request *req, struct response *res, struct 
 
 	if (hidden_team(req, &team, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
 		return -1;
-	order.team_id = row_of(teams_team_built, &team, 0)->id;
-	order.user_id = row_of(teams_team_built, &team, 0)->user_id;
+	order.team_id = row_of(team_built_in, &team, 0)->id;
+	order.user_id = row_of(team_built_in, &team, 0)->user_id;
 	order.description = NULL;
 	return token_make(req, res, &order, err);
 }
@@ -152,7 +151,7 @@ int organization_tokens_index(struct request *req, struct response *res, struct 
 
 	if (hidden_team(req, &team, err) < 0)
 		return -1;
-	list.team_id = row_of(teams_team_built, &team, 0)->id;
+	list.team_id = row_of(team_built_in, &team, 0)->id;
 	return tokens_show(req, res, &list, err);
 }
 
@@ -162,7 +161,7 @@ static int organization_token(struct request *req, struct rows *ret_token, struc
 
 	if (hidden_team(req, &team, err) < 0)
 		return -1;
-	return token_of_team(req->store, row_of(teams_team_built, &team, 0)->id, ret_token, err);
+	return token_of_team(req->store, row_of(team_built_in, &team, 0)->id, ret_token, err);
 }
 
 int organization_token_read(struct request *req, struct response *res, struct err *err)

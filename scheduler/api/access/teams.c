@@ -49,22 +49,20 @@ static json_t *access_show(const struct team_row *row)
 	return shown;
 }
 
-static json_t *team_resource(const struct rows *rows, int row)
+static json_t *team_resource(const void *of_row)
 {
-	const char *id = row_of(team, rows, row)->id;
+	const struct team_row *team = of_row;
+	const char *id = team->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/teams/%s", id);
 	json_t *resource = resource_new("teams", id,
-		json_pack("{so so so sI so sb sb so}", "name", json_string_or_null(row_of(team, rows, row)->name),
-			"visibility", json_string_or_null(row_of(team, rows, row)->visibility), "sso-team-id",
-			json_string_or_null(row_of(team, rows, row)->sso_team_id), "users-count",
-			(json_int_t)ids_count(row_of(team, rows, row)->users), "organization-access",
-			access_show(row_of(team, rows, row)), "allow-member-token-management",
-			row_of(team, rows, row)->allow_member_token_management, "is-unified", 0, "permissions",
-			team_permissions(row_of(team, rows, row))),
-		json_pack("{so so so}", "organization",
-			to_one("organizations", row_of(team, rows, row)->organization_name), "users",
-			many_shown("users", row_of(team, rows, row)->users), "organization-memberships",
-			many_shown("organization-memberships", row_of(team, rows, row)->memberships)));
+		json_pack("{so so so sI so sb sb so}", "name", json_string_or_null(team->name), "visibility",
+			json_string_or_null(team->visibility), "sso-team-id", json_string_or_null(team->sso_team_id),
+			"users-count", (json_int_t)ids_count(team->users), "organization-access", access_show(team),
+			"allow-member-token-management", team->allow_member_token_management, "is-unified", 0,
+			"permissions", team_permissions(team)),
+		json_pack("{so so so}", "organization", to_one("organizations", team->organization_name), "users",
+			many_shown("users", team->users), "organization-memberships",
+			many_shown("organization-memberships", team->memberships)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -78,7 +76,7 @@ static const struct inclusion includes[] = {
 };
 
 const struct resource_kind kind_teams = {
-	.type = "teams", .ask = teams_read_all, .resource = team_resource, KIND_INCLUDES(includes)};
+	.type = "teams", .ask = teams_read_all, .show = team_resource, KIND_INCLUDES(includes)};
 
 int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -90,12 +88,15 @@ int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 /* Only owners change the owners team and its members. */
 static int team_to_change(struct request *req, struct rows *ret_rows, struct err *err)
 {
+	const struct team_row *team;
+
 	if (team_in_path(req, ret_rows, err) < 0)
 		return -1;
-	if (!team_is_owners(row_of(team, ret_rows, 0)))
+	team = row_of(team, ret_rows, 0);
+	if (!team_is_owners(team))
 		return 0;
-	return may_with(req, CAN_MANAGE_ORGANIZATION,
-		(struct place){.organization = row_of(team, ret_rows, 0)->organization_id}, "team", err);
+	return may_with(
+		req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = team->organization_id}, "team", err);
 }
 
 static int team_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -211,13 +212,13 @@ int teams_create(struct request *req, struct response *res, struct err *err)
 }
 
 /* Of the owners team only the SSO id and the management of tokens by members can be changed. */
-static int owners_unchanged(const struct rows *rows, const struct team *team, struct err *err)
+static int owners_unchanged(const struct team_row *old, const struct team *team, struct err *err)
 {
-	if (!team_is_owners(row_of(team, rows, 0)))
+	if (!team_is_owners(old))
 		return 0;
-	if (!text_equal(team->name, row_of(team, rows, 0)->name))
+	if (!text_equal(team->name, old->name))
 		return err_at(err, "/data/attributes/name", "Name of the owners team can't be changed");
-	if (!text_equal(team->visibility, row_of(team, rows, 0)->visibility))
+	if (!text_equal(team->visibility, old->visibility))
 		return err_at(err, "/data/attributes/visibility", "Visibility of the owners team can't be changed");
 	return 0;
 }
@@ -226,37 +227,39 @@ int teams_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *access = NULL, *old = NULL;
+	const struct team_row *row;
 	struct team team;
 
 	if (team_to_change(req, &rows, err) < 0)
 		return -1;
-	old = team_is_owners(row_of(team, &rows, 0)) ? access_show(row_of(team, &rows, 0))
-						     : json_shown(row_of(team, &rows, 0)->organization_access);
-	team = (struct team){.kind = team_is_owners(row_of(team, &rows, 0)) ? TEAM_OWNERS : TEAM_PLAIN,
-		.name = row_of(team, &rows, 0)->name,
-		.visibility = row_of(team, &rows, 0)->visibility,
-		.sso_team_id = row_of(team, &rows, 0)->sso_team_id,
+	row = row_of(team, &rows, 0);
+	old = team_is_owners(row) ? access_show(row) : json_shown(row->organization_access);
+	team = (struct team){.kind = team_is_owners(row) ? TEAM_OWNERS : TEAM_PLAIN,
+		.name = row->name,
+		.visibility = row->visibility,
+		.sso_team_id = row->sso_team_id,
 		.organization_access = old,
-		.allow_member_token_management = row_of(team, &rows, 0)->allow_member_token_management};
-	if (input_read(req, row_of(team, &rows, 0)->organization_id, &team, &access, err) < 0 ||
-		owners_unchanged(&rows, &team, err) < 0)
+		.allow_member_token_management = row->allow_member_token_management};
+	if (input_read(req, row->organization_id, &team, &access, err) < 0 || owners_unchanged(row, &team, err) < 0)
 		return -1;
 	if (team.organization_access == old)
 		team.organization_access = NULL; /* unchanged, so not written: it may have been reduced meanwhile */
-	if (team_update(req->store, row_of(team, &rows, 0)->id, &team, err) < 0)
+	if (team_update(req->store, row->id, &team, err) < 0)
 		return -1;
-	return team_show(req, res, 200, row_of(team, &rows, 0)->id, err);
+	return team_show(req, res, 200, row->id, err);
 }
 
 int teams_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct team_row *team;
 
 	if (team_in_path(req, &rows, err) < 0)
 		return -1;
-	if (team_is_owners(row_of(team, &rows, 0)))
+	team = row_of(team, &rows, 0);
+	if (team_is_owners(team))
 		return err_at(err, "/data", "The owners team can't be deleted");
-	if (team_delete(req->store, row_of(team, &rows, 0)->id, err) < 0)
+	if (team_delete(req->store, team->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

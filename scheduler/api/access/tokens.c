@@ -10,6 +10,7 @@
 #include "scheduler/auth/tokens.sql.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/access/teams.h"
+#include "scheduler/store/access/teams.sql.h"
 
 enum { MAX_DESCRIPTION = 512 };
 
@@ -26,21 +27,20 @@ static const char *team_shown(const struct token_row *row)
 	return shown ? row->team_id : NULL;
 }
 
-static json_t *token_resource(const struct rows *rows, int row)
+static json_t *token_resource(const void *of_row)
 {
+	const struct token_row *token = of_row;
 	json_t *attributes = json_pack("{s:o, s:o, s:o, s:o, s:n}", "description",
-		json_string_or_null(row_of(token, rows, row)->description), "created-at",
-		time_shown(row_of(token, rows, row)->created_at), "last-used-at",
-		time_shown(row_of(token, rows, row)->last_used_at), "expired-at",
-		time_shown(row_of(token, rows, row)->expired_at), "token");
+		json_string_or_null(token->description), "created-at", time_shown(token->created_at), "last-used-at",
+		time_shown(token->last_used_at), "expired-at", time_shown(token->expired_at), "token");
 
-	return resource_new("authentication-tokens", row_of(token, rows, row)->id, attributes,
-		json_pack("{s:o, s:o}", "created-by", to_one("users", row_of(token, rows, row)->creator_id), "team",
-			to_one("teams", team_shown(row_of(token, rows, row)))));
+	return resource_new("authentication-tokens", token->id, attributes,
+		json_pack("{s:o, s:o}", "created-by", to_one("users", token->creator_id), "team",
+			to_one("teams", team_shown(token))));
 }
 
 const struct resource_kind kind_tokens = {
-	.type = "authentication-tokens", .resource = token_resource, KIND_INCLUDES(includes)};
+	.type = "authentication-tokens", .show = token_resource, KIND_INCLUDES(includes)};
 
 int tokens_show(struct request *req, struct response *res, struct token_list *list, struct err *err)
 {
@@ -95,7 +95,7 @@ int token_make(struct request *req, struct response *res, const struct token_ord
 
 	if (token_create(req->store, order, &token, &id, err) < 0 || token_read(req->store, id.text, &rows, err) < 0)
 		return -1;
-	resource = token_resource(&rows, 0);
+	resource = token_resource(row_of(token, &rows, 0));
 	json_object_set_new(json_object_get(resource, "attributes"), "token", json_string(token));
 	return respond_resource(res, 201, resource);
 }
@@ -130,30 +130,32 @@ int tokens_index(struct request *req, struct response *res, struct err *err)
 /* ---- any token, by its id ---- */
 
 /* Checks the permission for a token of a team, or of the organization itself. */
-static int token_of_team_may(const struct request *req, const struct rows *token, struct err *err)
+static int token_of_team_may(const struct request *req, const struct token_row *token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
 
-	if (!team_shown(row_of(token, token, 0)))
-		return may_with(req, CAN_MANAGE_ORGANIZATION,
-			(struct place){.organization = row_of(token, token, 0)->organization_id}, "token", err);
-	if (team_read(req->store, row_of(token, token, 0)->team_id, &team, err) < 0)
+	if (!team_shown(token))
+		return may_with(req, CAN_MANAGE_ORGANIZATION, (struct place){.organization = token->organization_id},
+			"token", err);
+	if (team_read(req->store, token->team_id, &team, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "token not found") : -1;
-	return team_tokens_may(req, &team, err);
+	return team_tokens_may(req, row_of(team, &team, 0), err);
 }
 
 /* The token of the path, if it is the actor's own or the actor may manage it. */
 static int token_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
+	const struct token_row *token;
+
 	if (token_read(req->store, param(req, "token"), ret_rows, err) < 0)
 		return -1;
-	if (row_of(token, ret_rows, 0)->pool_id)
-		return may_with(req, CAN_MANAGE_POOLS,
-			(struct place){.organization = row_of(token, ret_rows, 0)->organization_id}, "token", err);
-	if (row_of(token, ret_rows, 0)->team_id)
-		return token_of_team_may(req, ret_rows, err);
-	if (text_equal(row_of(token, ret_rows, 0)->user_id, req->actor.user.text) ||
-		(row_of(token, ret_rows, 0)->notifier && req->actor.is_site_admin))
+	token = row_of(token, ret_rows, 0);
+	if (token->pool_id)
+		return may_with(
+			req, CAN_MANAGE_POOLS, (struct place){.organization = token->organization_id}, "token", err);
+	if (token->team_id)
+		return token_of_team_may(req, token, err);
+	if (text_equal(token->user_id, req->actor.user.text) || (token->notifier && req->actor.is_site_admin))
 		return 0;
 	return err_set(err, ERR_NOT_FOUND, "token not found");
 }

@@ -17,7 +17,8 @@ int token_make(struct request *req, struct response *res, const struct token_ord
 extern const struct resource_kind kind_tokens;
 /* Refuses (ERR_NOT_FOUND) an actor that may manage neither the tokens of all teams nor those of this team as its
  * member. */
-int team_tokens_may(const struct request *req, const struct rows *team, struct err *err);
+struct team_row;
+int team_tokens_may(const struct request *req, const struct team_row *team, struct err *err);
 /* Answers with one page of a user's or a pool's tokens. Fills in the page of the list. */
 int tokens_show(struct request *req, struct response *res, struct token_list *list, struct err *err);
 

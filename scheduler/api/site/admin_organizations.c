@@ -28,28 +28,28 @@ static const struct field settings[] = {
 	{"workspace-limit", FIELD_INT, "null"},
 };
 
-static json_t *admin_organization_resource(const struct rows *rows, int row)
+static json_t *admin_organization_resource(const void *of_row)
 {
-	json_auto_t *set = json_shown(row_of(site_organization, rows, row)->admin_settings);
-	json_t *attributes = json_pack("{so so so so so so sI sb}", "name",
-		json_string_or_null(row_of(site_organization, rows, row)->name), "external-id",
-		json_string_or_null(row_of(site_organization, rows, row)->id), "notification-email",
-		json_string_or_null(row_of(site_organization, rows, row)->email), "created-at",
-		time_shown(row_of(site_organization, rows, row)->created_at), "workspace-count",
-		row_number(rows, row, "workspaces"), "current-run-count", row_number(rows, row, "current_runs"),
-		"concurrent-run-limit", (json_int_t)row_of(site_organization, rows, row)->run_limit, "sso-enabled", 0);
+	const struct site_organization_row *organization = of_row;
+	json_auto_t *set = json_shown(organization->admin_settings);
+	json_t *attributes = json_pack("{so so so so so so sI sb}", "name", json_string_or_null(organization->name),
+		"external-id", json_string_or_null(organization->id), "notification-email",
+		json_string_or_null(organization->email), "created-at", time_shown(organization->created_at),
+		"workspace-count", json_integer(organization->workspaces), "current-run-count",
+		json_integer(organization->current_runs), "concurrent-run-limit", (json_int_t)organization->run_limit,
+		"sso-enabled", 0);
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
-	json_object_set_new(attributes, "is-disabled", json_boolean(row_of(site_organization, rows, row)->is_disabled));
+	json_object_set_new(attributes, "is-disabled", json_boolean(organization->is_disabled));
 	timeouts_show(set, attributes);
-	return resource_new("organizations", row_of(site_organization, rows, row)->name, attributes,
-		json_pack("{so}", "owners", many_shown("users", row_of(site_organization, rows, row)->owners)));
+	return resource_new("organizations", organization->name, attributes,
+		json_pack("{so}", "owners", many_shown("users", organization->owners)));
 }
 
 static const struct inclusion includes[] = {{"owners", "organizations", "owners", &kind_users}};
 
 static const struct resource_kind kind_admin_organizations = {
-	.type = "organizations", .resource = admin_organization_resource, KIND_INCLUDES(includes)};
+	.type = "organizations", .show = admin_organization_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 

@@ -8,22 +8,21 @@
 
 /* All users of the installation, for site admins. */
 
-static json_t *admin_user_resource(const struct rows *rows, int row)
+static json_t *admin_user_resource(const void *of_row)
 {
-	json_t *resource = user_resource(rows, row);
+	const struct user_row *user = of_row;
+	json_t *resource = user_resource(user);
 
-	json_object_set_new(json_object_get(resource, "attributes"), "is-suspended",
-		json_boolean(row_of(user, rows, row)->is_suspended));
+	json_object_set_new(json_object_get(resource, "attributes"), "is-suspended", json_boolean(user->is_suspended));
 	json_object_set_new(resource, "relationships",
-		json_pack(
-			"{so}", "organizations", many_shown("organizations", row_of(user, rows, row)->organizations)));
+		json_pack("{so}", "organizations", many_shown("organizations", user->organizations)));
 	return resource;
 }
 
 static const struct inclusion includes[] = {{"organizations", "users", "organizations", &kind_organizations}};
 
 static const struct resource_kind kind_admin_users = {
-	.type = "users", .resource = admin_user_resource, KIND_INCLUDES(includes)};
+	.type = "users", .show = admin_user_resource, KIND_INCLUDES(includes)};
 
 static int flag_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
 {

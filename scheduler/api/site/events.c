@@ -26,11 +26,12 @@ static int objects_find(struct store *store, struct event_topics *topics, struct
 	if (watched_objects_find(store, &kinds, &names, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		struct event_topic *topic = &topics->items[row_of(watched_objects_find, &rows, i)->n - 1];
+		const struct watched_objects_find_row *found = row_of(watched_objects_find, &rows, i);
+		struct event_topic *topic = &topics->items[found->n - 1];
 
-		text_copy(topic->object.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->object_id);
-		text_copy(topic->organization.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->organization_id);
-		text_copy(topic->workspace.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->workspace_id);
+		text_copy(topic->object.text, ID_SIZE, found->object_id);
+		text_copy(topic->organization.text, ID_SIZE, found->organization_id);
+		text_copy(topic->workspace.text, ID_SIZE, found->workspace_id);
 	}
 	return 0;
 }

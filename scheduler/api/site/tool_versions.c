@@ -26,27 +26,25 @@ static const json_t *arch_find(const json_t *archs, const char *name)
 }
 
 /* `url` and `sha` are those of linux/amd64, from before there were `archs`. */
-static json_t *tool_version_resource(const struct rows *rows, int row)
+static json_t *tool_version_resource(const void *of_row)
 {
-	json_auto_t *archs = json_shown(row_of(tool_version, rows, row)->archs);
+	const struct tool_version_row *version = of_row;
+	json_auto_t *archs = json_shown(version->archs);
 	const json_t *first = arch_find(archs, "amd64");
 	char type[32];
 
-	snprintf(type, sizeof(type), "%s-versions", row_of(tool_version, rows, row)->tool);
-	return resource_new(type, row_of(tool_version, rows, row)->id,
-		json_pack("{so ss ss sO sb sb sb sb so sI so}", "version",
-			json_string_or_null(row_of(tool_version, rows, row)->version), "url",
+	snprintf(type, sizeof(type), "%s-versions", version->tool);
+	return resource_new(type, version->id,
+		json_pack("{so ss ss sO sb sb sb sb so sI so}", "version", json_string_or_null(version->version), "url",
 			text_or_empty(json_string_at(first, "url")), "sha", text_or_empty(json_string_at(first, "sha")),
-			"archs", archs, "official", row_of(tool_version, rows, row)->official, "enabled",
-			row_of(tool_version, rows, row)->enabled, "beta", row_of(tool_version, rows, row)->beta,
-			"deprecated", row_of(tool_version, rows, row)->deprecated, "deprecated-reason",
-			json_string_or_null(row_of(tool_version, rows, row)->deprecated_reason), "usage",
-			(json_int_t)row_of(tool_version, rows, row)->usage, "created-at",
-			time_shown(row_of(tool_version, rows, row)->created_at)),
+			"archs", archs, "official", version->official, "enabled", version->enabled, "beta",
+			version->beta, "deprecated", version->deprecated, "deprecated-reason",
+			json_string_or_null(version->deprecated_reason), "usage", (json_int_t)version->usage,
+			"created-at", time_shown(version->created_at)),
 		NULL);
 }
 
-static const struct resource_kind kind_tool_versions = {.type = "tool-versions", .resource = tool_version_resource};
+static const struct resource_kind kind_tool_versions = {.type = "tool-versions", .show = tool_version_resource};
 
 static int version_read_resource(
 	struct store *store, const char *tool, const char *id, json_t **ret_resource, struct err *err)
@@ -55,7 +53,7 @@ static int version_read_resource(
 
 	if (tool_version_read(store, tool, id, &rows, err) < 0)
 		return -1;
-	*ret_resource = tool_version_resource(&rows, 0);
+	*ret_resource = tool_version_resource(row_of(tool_version, &rows, 0));
 	return 0;
 }
 
@@ -231,15 +229,15 @@ static int versions_update(struct request *req, struct response *res, const char
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *fields = NULL;
 	json_t *resource;
+	const struct tool_version_row *version;
 
 	if (tool_version_read(req->store, tool, param(req, "version"), &rows, err) < 0)
 		return -1;
-	fields = json_pack("{so so sb sb sb sb so}", "version",
-		json_string_or_null(row_of(tool_version, &rows, 0)->version), "archs",
-		json_shown(row_of(tool_version, &rows, 0)->archs), "official", row_of(tool_version, &rows, 0)->official,
-		"enabled", row_of(tool_version, &rows, 0)->enabled, "beta", row_of(tool_version, &rows, 0)->beta,
-		"deprecated", row_of(tool_version, &rows, 0)->deprecated, "deprecated-reason",
-		json_string_or_null(row_of(tool_version, &rows, 0)->deprecated_reason));
+	version = row_of(tool_version, &rows, 0);
+	fields = json_pack("{so so sb sb sb sb so}", "version", json_string_or_null(version->version), "archs",
+		json_shown(version->archs), "official", version->official, "enabled", version->enabled, "beta",
+		version->beta, "deprecated", version->deprecated, "deprecated-reason",
+		json_string_or_null(version->deprecated_reason));
 	if (fields_change(req, tool, fields, err) < 0 ||
 		tool_version_update(req->store, param(req, "version"), fields, err) < 0)
 		return -1;

@@ -11,12 +11,12 @@
 enum { MAX_NAME = 255, MAX_VALUE = 64 << 10 };
 
 /* The private key is never shown. */
-static json_t *key_resource(const struct rows *rows, int row)
+static json_t *key_resource(const void *of_row)
 {
-	const char *id = row_of(ssh_key, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/ssh-keys/%s", id);
-	json_t *resource = resource_new(
-		"ssh-keys", id, json_pack("{so}", "name", json_string_or_null(row_of(ssh_key, rows, row)->name)), NULL);
+	const struct ssh_key_row *key = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/ssh-keys/%s", key->id);
+	json_t *resource =
+		resource_new("ssh-keys", key->id, json_pack("{so}", "name", json_string_or_null(key->name)), NULL);
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -35,10 +35,10 @@ static int key_show(struct request *req, struct response *res, int status, const
 
 	if (ssh_key_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, key_resource(&rows, 0));
+	return respond_resource(res, status, key_resource(row_of(ssh_key, &rows, 0)));
 }
 
-static const struct resource_kind kind_keys = {.type = "ssh-keys", .resource = key_resource};
+static const struct resource_kind kind_keys = {.type = "ssh-keys", .show = key_resource};
 
 static int page_of_keys(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
@@ -58,7 +58,7 @@ int ssh_keys_read(struct request *req, struct response *res, struct err *err)
 
 	if (key_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, key_resource(&rows, 0));
+	return respond_resource(res, 200, key_resource(row_of(ssh_key, &rows, 0)));
 }
 
 /* Reads a body. Both texts are borrowed, and NULL if they were not sent. */

@@ -16,29 +16,25 @@ static json_t *variable_owner_show(const struct variable_row *row)
 	return json_pack("{so}", "varset", to_one("varsets", row->varset_id));
 }
 
-static int variable_resource(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int variable_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
+	const struct variable_row *variable = of_row;
 	_cleanup_(buf_release) struct buf value = BUF_INIT(VARIABLE_VALUE_MAX);
-	const char *id = row_of(variable, rows, row)->id;
-	bool sensitive = row_of(variable, rows, row)->sensitive;
+	bool sensitive = variable->sensitive;
 
-	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
+	if (!sensitive && hex_open(store, variable->id, variable->value_sealed, &value, err) < 0)
 		return -1;
-	*ret_resource = resource_new("vars", id,
-		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key",
-			json_string_or_null(row_of(variable, rows, row)->key), "value",
-			json_string_or_null(sensitive ? NULL : buf_str(&value)), "description",
-			json_string_or_null(row_of(variable, rows, row)->description), "category",
-			json_string_or_null(row_of(variable, rows, row)->category), "hcl",
-			row_of(variable, rows, row)->hcl, "sensitive", sensitive, "version-id",
-			json_string_or_null(row_of(variable, rows, row)->version_id), "created-at",
-			time_shown(row_of(variable, rows, row)->created_at)),
-		variable_owner_show(row_of(variable, rows, row)));
+	*ret_resource = resource_new("vars", variable->id,
+		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key", json_string_or_null(variable->key),
+			"value", json_string_or_null(sensitive ? NULL : buf_str(&value)), "description",
+			json_string_or_null(variable->description), "category", json_string_or_null(variable->category),
+			"hcl", variable->hcl, "sensitive", sensitive, "version-id",
+			json_string_or_null(variable->version_id), "created-at", time_shown(variable->created_at)),
+		variable_owner_show(variable));
 	return 0;
 }
 
-const struct resource_kind kind_variables = {.type = "vars", .ask = variables_read_all, .make = variable_resource};
+const struct resource_kind kind_variables = {.type = "vars", .ask = variables_read_all, .make_row = variable_resource};
 
 /* ---- the owner of variables ---- */
 
@@ -76,7 +72,7 @@ static int variable_read_resource(
 
 	if (variable_read(store, &owner->variables, id, &rows, err) < 0)
 		return -1;
-	return variable_resource(store, &rows, 0, ret_resource, err);
+	return variable_resource(store, row_of(variable, &rows, 0), ret_resource, err);
 }
 
 /* The list is not paged: clients that import or plan need all variables. */
@@ -145,24 +141,25 @@ int variables_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct variable variable = {.value = NULL};
+	const struct variable_row *old;
 	struct owner owner;
 	json_t *resource;
 
 	if (owner_in_path(req, &owner, err) < 0 ||
 		variable_read(req->store, &owner.variables, param(req, "variable"), &rows, err) < 0)
 		return -1;
-	variable.key = row_of(variable, &rows, 0)->key;
-	variable.description = row_of(variable, &rows, 0)->description;
-	variable.category = row_of(variable, &rows, 0)->category;
-	variable.hcl = row_of(variable, &rows, 0)->hcl;
-	variable.sensitive = row_of(variable, &rows, 0)->sensitive;
+	old = row_of(variable, &rows, 0);
+	variable.key = old->key;
+	variable.description = old->description;
+	variable.category = old->category;
+	variable.hcl = old->hcl;
+	variable.sensitive = old->sensitive;
 	if (variable_input_read(req, &variable, err) < 0)
 		return -1;
-	if (!variable.sensitive && row_of(variable, &rows, 0)->sensitive)
+	if (!variable.sensitive && old->sensitive)
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new variable");
-	if (variable_update(req->store, &owner.variables, row_of(variable, &rows, 0)->id, &variable, err) < 0)
-		return -1;
-	if (variable_read_resource(req->store, &owner, row_of(variable, &rows, 0)->id, &resource, err) < 0)
+	if (variable_update(req->store, &owner.variables, old->id, &variable, err) < 0 ||
+		variable_read_resource(req->store, &owner, old->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }

@@ -9,6 +9,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/variables/variable_input.h"
 #include "scheduler/api/workspaces/projects.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -20,11 +21,16 @@ enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };
 
 /* ---- relations ---- */
 
-/* The rows before VARSET_RELATIONS are those that clients set by ids. */
-static const struct relation relations[] = {
-	[VARSET_WORKSPACES] = {"workspaces", "workspaces", "workspaces"},
-	[VARSET_PROJECTS] = {"projects", "projects", "projects"},
-	[VARSET_RELATIONS] = {"vars", "vars", "vars"},
+/* Those that clients set by ids. */
+static const struct relation relations[VARSET_RELATIONS] = {
+	[VARSET_WORKSPACES] = {.name = "workspaces", .type = "workspaces"},
+	[VARSET_PROJECTS] = {.name = "projects", .type = "projects"},
+};
+
+static const struct relation_cell members[] = {
+	MANY_CELL("workspaces", "workspaces", varset, workspaces),
+	MANY_CELL("projects", "projects", varset, projects),
+	MANY_CELL("vars", "vars", varset, vars),
 };
 
 static const struct inclusion includes[] = {
@@ -43,32 +49,28 @@ static json_t *parent_show(const struct varset_row *row)
 	return to_one("projects", row->project_id);
 }
 
-static json_t *varset_resource(const struct rows *rows, int row)
+static json_t *varset_resource(const void *of_row)
 {
-	const char *id = row_of(varset, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/varsets/%s", id);
-	json_t *related = json_pack("{so so}", "organization",
-		to_one("organizations", row_of(varset, rows, row)->organization_name), "parent",
-		parent_show(row_of(varset, rows, row)));
+	const struct varset_row *varset = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/varsets/%s", varset->id);
+	json_t *related = json_pack("{so so}", "organization", to_one("organizations", varset->organization_name),
+		"parent", parent_show(varset));
 	json_t *resource;
 
-	relations_show(relations, ARRAY_LEN(relations), rows, row, related);
-	resource = resource_new("varsets", id,
-		json_pack("{so so sb sb so so sI sI sI}", "name", json_string_or_null(row_of(varset, rows, row)->name),
-			"description", json_string_or_null(row_of(varset, rows, row)->description), "global",
-			row_of(varset, rows, row)->global, "priority", row_of(varset, rows, row)->priority,
-			"created-at", time_shown(row_of(varset, rows, row)->created_at), "updated-at",
-			time_shown(row_of(varset, rows, row)->updated_at), "var-count",
-			(json_int_t)ids_count(row_of(varset, rows, row)->vars), "workspace-count",
-			(json_int_t)ids_count(row_of(varset, rows, row)->workspaces), "project-count",
-			(json_int_t)ids_count(row_of(varset, rows, row)->projects)),
+	json_object_update_new(related, relation_cells_shown(members, ARRAY_LEN(members), varset));
+	resource = resource_new("varsets", varset->id,
+		json_pack("{so so sb sb so so sI sI sI}", "name", json_string_or_null(varset->name), "description",
+			json_string_or_null(varset->description), "global", varset->global, "priority",
+			varset->priority, "created-at", time_shown(varset->created_at), "updated-at",
+			time_shown(varset->updated_at), "var-count", (json_int_t)ids_count(varset->vars),
+			"workspace-count", (json_int_t)ids_count(varset->workspaces), "project-count",
+			(json_int_t)ids_count(varset->projects)),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
-static const struct resource_kind kind_varsets = {
-	.type = "varsets", .resource = varset_resource, KIND_INCLUDES(includes)};
+static const struct resource_kind kind_varsets = {.type = "varsets", .show = varset_resource, KIND_INCLUDES(includes)};
 
 /* ---- permissions ---- */
 
@@ -85,10 +87,12 @@ static int may_here(const struct request *req, const char *organization_id, cons
 
 int varset_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
+	const struct varset_row *varset;
+
 	if (varset_read(req->store, param(req, "varset"), ret_rows, err) < 0)
 		return -1;
-	return may_here(
-		req, row_of(varset, ret_rows, 0)->organization_id, row_of(varset, ret_rows, 0)->project_id, err);
+	varset = row_of(varset, ret_rows, 0);
+	return may_here(req, varset->organization_id, varset->project_id, err);
 }
 
 /* ---- reading ---- */
@@ -140,13 +144,13 @@ int varsets_of_workspace(struct request *req, struct response *res, struct err *
 int varsets_of_project(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct project_row *project;
 
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
+	project = row_of(project, &rows, 0);
 	return varsets_show(req, res,
-		&(struct varset_list){.organization_id = row_text(&rows, 0, "organization_id"),
-			.project_id = row_text(&rows, 0, "id")},
-		err);
+		&(struct varset_list){.organization_id = project->organization_id, .project_id = project->id}, err);
 }
 
 int varsets_read(struct request *req, struct response *res, struct err *err)
@@ -299,18 +303,19 @@ int varsets_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(varset_input_release) struct varset_input input = {.variables = NULL};
+	const struct varset_row *old;
 
 	if (varset_in_path(req, &rows, err) < 0)
 		return -1;
-	input.set = (struct varset){.name = row_of(varset, &rows, 0)->name,
-		.description = row_of(varset, &rows, 0)->description,
-		.project_id = row_of(varset, &rows, 0)->project_id,
-		.global = row_of(varset, &rows, 0)->global,
-		.priority = row_of(varset, &rows, 0)->priority};
-	if (input_read(req, &input, err) < 0 ||
-		varset_update(req->store, row_of(varset, &rows, 0)->id, &input.set, err) < 0)
+	old = row_of(varset, &rows, 0);
+	input.set = (struct varset){.name = old->name,
+		.description = old->description,
+		.project_id = old->project_id,
+		.global = old->global,
+		.priority = old->priority};
+	if (input_read(req, &input, err) < 0 || varset_update(req->store, old->id, &input.set, err) < 0)
 		return -1;
-	return varset_show(req, res, 200, row_of(varset, &rows, 0)->id, err);
+	return varset_show(req, res, 200, old->id, err);
 }
 
 int varsets_delete(struct request *req, struct response *res, struct err *err)

@@ -6,38 +6,31 @@
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workers/pools.h"
-#include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/workers/pools.sql.h"
 
 /* A pool's agents (its workers) and the tokens with which they start. */
 
-static json_t *agent_resource(const struct rows *rows, int row)
+static json_t *agent_resource(const void *of_row)
 {
-	const char *id = row_of(agent, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
-	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so so so so so sb so so so}", "name",
-			json_string_or_null(row_of(agent, rows, row)->name), "ip-address",
-			json_string_or_null(row_of(agent, rows, row)->address), "status",
-			json_string_or_null(row_of(agent, rows, row)->status), "created-at",
-			time_shown(row_of(agent, rows, row)->created_at), "last-ping-at",
-			time_shown(row_of(agent, rows, row)->seen_at), "token-description",
-			json_string_or_null(row_of(agent, rows, row)->token_description), "capabilities",
-			json_shown(row_of(agent, rows, row)->capabilities), "version",
-			json_string_or_null(row_of(agent, rows, row)->version), "draining",
-			row_of(agent, rows, row)->draining, "order",
-			json_string_or_null(row_of(agent, rows, row)->ordered), "slots", row_number(rows, row, "slots"),
-			"slots-free", row_number(rows, row, "free")),
-		json_pack("{so so so}", "agent-pool", to_one("agent-pools", row_of(agent, rows, row)->pool_id),
-			"authentication-token", to_one("authentication-tokens", row_of(agent, rows, row)->token_id),
-			"runs", many_shown("runs", row_of(agent, rows, row)->runs)));
+	const struct agent_row *agent = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", agent->id);
+	json_t *resource = resource_new("agents", agent->id,
+		json_pack("{so so so so so so so so sb so so so}", "name", json_string_or_null(agent->name),
+			"ip-address", json_string_or_null(agent->address), "status", json_string_or_null(agent->status),
+			"created-at", time_shown(agent->created_at), "last-ping-at", time_shown(agent->seen_at),
+			"token-description", json_string_or_null(agent->token_description), "capabilities",
+			json_shown(agent->capabilities), "version", json_string_or_null(agent->version), "draining",
+			agent->draining, "order", json_string_or_null(agent->ordered), "slots",
+			json_integer(agent->slots), "slots-free", json_integer(agent->free)),
+		json_pack("{so so so}", "agent-pool", to_one("agent-pools", agent->pool_id), "authentication-token",
+			to_one("authentication-tokens", agent->token_id), "runs", many_shown("runs", agent->runs)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
-static const struct resource_kind kind_agents = {.type = "agents", .resource = agent_resource};
+static const struct resource_kind kind_agents = {.type = "agents", .show = agent_resource};
 
 /* Shows one page of the agents of the list's pool or organization. */
 static int agents_show(struct request *req, struct response *res, struct agent_list list, struct err *err)
@@ -95,7 +88,7 @@ int agents_read(struct request *req, struct response *res, struct err *err)
 
 	if (agent_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, agent_resource(&rows, 0));
+	return respond_resource(res, 200, agent_resource(row_of(agent, &rows, 0)));
 }
 
 int agents_delete(struct request *req, struct response *res, struct err *err)
@@ -117,7 +110,7 @@ static int agent_order(struct request *req, struct response *res, enum worker_or
 		worker_order_set(req->store, row_of(agent, &rows, 0)->id, order, err) < 0 ||
 		agent_read(req->store, row_of(agent, &rows, 0)->id, &after, err) < 0)
 		return -1;
-	return respond_resource(res, 200, agent_resource(&after, 0));
+	return respond_resource(res, 200, agent_resource(row_of(agent, &after, 0)));
 }
 
 int agents_drain(struct request *req, struct response *res, struct err *err)

@@ -6,6 +6,7 @@
 #include "proto/topics.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/outbox/claim_waiters.h"
@@ -19,13 +20,15 @@
 /* ---- the resource ---- */
 
 static const struct relation relations[POOL_RELATIONS] = {
-	[POOL_ALLOWED_WORKSPACES] = {.name = "allowed-workspaces",
-		.column = "allowed_workspaces",
-		.type = "workspaces"},
-	[POOL_ALLOWED_PROJECTS] = {.name = "allowed-projects", .column = "allowed_projects", .type = "projects"},
-	[POOL_EXCLUDED_WORKSPACES] = {.name = "excluded-workspaces",
-		.column = "excluded_workspaces",
-		.type = "workspaces"},
+	[POOL_ALLOWED_WORKSPACES] = {.name = "allowed-workspaces", .type = "workspaces"},
+	[POOL_ALLOWED_PROJECTS] = {.name = "allowed-projects", .type = "projects"},
+	[POOL_EXCLUDED_WORKSPACES] = {.name = "excluded-workspaces", .type = "workspaces"},
+};
+
+static const struct relation_cell related_cells[POOL_RELATIONS] = {
+	MANY_CELL("allowed-workspaces", "workspaces", pool, allowed_workspaces),
+	MANY_CELL("allowed-projects", "projects", pool, allowed_projects),
+	MANY_CELL("excluded-workspaces", "workspaces", pool, excluded_workspaces),
 };
 
 /* A to-many relation that has only a link to its list. */
@@ -36,24 +39,22 @@ static json_t *to_list(const char *pool, const char *list)
 	return json_pack("{s{ss}}", "links", "related", path);
 }
 
-static json_t *pool_resource(const struct rows *rows, int row)
+static json_t *pool_resource(const void *of_row)
 {
-	const char *id = row_of(pool, rows, row)->id;
+	const struct pool_row *pool = of_row;
+	const char *id = pool->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agent-pools/%s", id);
-	json_t *related = json_pack("{so so so so}", "organization",
-		to_one("organizations", row_of(pool, rows, row)->organization_name), "agents", to_list(id, "agents"),
-		"authentication-tokens", to_list(id, "authentication-tokens"), "workspaces",
-		many_shown("workspaces", row_of(pool, rows, row)->workspaces));
+	json_t *related = json_pack("{so so so so}", "organization", to_one("organizations", pool->organization_name),
+		"agents", to_list(id, "agents"), "authentication-tokens", to_list(id, "authentication-tokens"),
+		"workspaces", many_shown("workspaces", pool->workspaces));
 	json_t *resource;
 
-	relations_show(relations, POOL_RELATIONS, rows, row, related);
+	json_object_update_new(related, relation_cells_shown(related_cells, POOL_RELATIONS, pool));
 	resource = resource_new("agent-pools", id,
-		json_pack("{so sI sb sI so so}", "name", json_string_or_null(row_of(pool, rows, row)->name),
-			"agent-count", (json_int_t)row_of(pool, rows, row)->agent_count, "organization-scoped",
-			row_of(pool, rows, row)->organization_scoped, "concurrent-run-limit",
-			(json_int_t)row_of(pool, rows, row)->run_limit, "created-at",
-			time_shown(row_of(pool, rows, row)->created_at), "drained-at",
-			time_shown(row_of(pool, rows, row)->drained_at)),
+		json_pack("{so sI sb sI so so}", "name", json_string_or_null(pool->name), "agent-count",
+			(json_int_t)pool->agent_count, "organization-scoped", pool->organization_scoped,
+			"concurrent-run-limit", (json_int_t)pool->run_limit, "created-at", time_shown(pool->created_at),
+			"drained-at", time_shown(pool->drained_at)),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -63,8 +64,7 @@ static json_t *pool_resource(const struct rows *rows, int row)
 
 static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
 
-static const struct resource_kind kind_pools = {
-	.type = "agent-pools", .resource = pool_resource, KIND_INCLUDES(includes)};
+static const struct resource_kind kind_pools = {.type = "agent-pools", .show = pool_resource, KIND_INCLUDES(includes)};
 
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -113,7 +113,7 @@ int pools_site(struct request *req, struct response *res, struct err *err)
 		return -1;
 	}
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, pool_resource(&rows, i));
+		json_array_append_new(data, pool_resource(row_of(pool, &rows, i)));
 	return respond_resource(res, 200, data);
 }
 
@@ -186,17 +186,16 @@ int pools_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(related_release) struct related related = {{NULL}};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct pool_row *old;
 	struct pool pool;
 
 	if (pool_in_path(req, &rows, err) < 0)
 		return -1;
-	pool = (struct pool){.name = row_of(pool, &rows, 0)->name,
-		.organization_scoped = row_of(pool, &rows, 0)->organization_scoped,
-		.run_limit = -1};
-	if (input_read(req, &pool, &related, err) < 0 ||
-		pool_update(req->store, row_of(pool, &rows, 0)->id, &pool, err) < 0)
+	old = row_of(pool, &rows, 0);
+	pool = (struct pool){.name = old->name, .organization_scoped = old->organization_scoped, .run_limit = -1};
+	if (input_read(req, &pool, &related, err) < 0 || pool_update(req->store, old->id, &pool, err) < 0)
 		return -1;
-	return pool_show(req, res, 200, row_of(pool, &rows, 0)->id, err);
+	return pool_show(req, res, 200, old->id, err);
 }
 
 static int pool_drain(struct request *req, struct response *res, bool drained, struct err *err)
@@ -237,13 +236,17 @@ int pools_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct pool_topic *topic;
+	const char *id;
 
-	if (pool_in_path(req, &rows, err) < 0 || pool_delete(req->store, row_of(pool, &rows, 0)->id, err) < 0)
+	if (pool_in_path(req, &rows, err) < 0)
+		return -1;
+	id = row_of(pool, &rows, 0)->id;
+	if (pool_delete(req->store, id, err) < 0)
 		return -1;
 	topic = mem_new(1, sizeof(*topic));
 	topic->publisher = req->services->publisher;
-	topic_of_pool(row_of(pool, &rows, 0)->id, topic->name);
+	topic_of_pool(id, topic->name);
 	db_after_commit(req->store->db, pool_gone, topic);
-	claim_waiters_dismiss(req->services->waiters, req->store->db, row_of(pool, &rows, 0)->id);
+	claim_waiters_dismiss(req->services->waiters, req->store->db, id);
 	return respond_empty(res, 204);
 }

@@ -7,91 +7,88 @@
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/workers/queue_stats.h"
+#include "scheduler/store/workers/queue_stats.sql.h"
 
 /* The queue of an organization or of the site. */
 
 enum { MAX_PAGE = 100 };
 
-static json_t *row_seconds(const struct rows *rows, int row, const char *column)
+static json_t *seconds(double number, bool is_null)
 {
-	const char *text = row_text(rows, row, column);
-
-	return text ? json_real(strtod(text, NULL)) : json_null();
+	return is_null ? json_null() : json_real(number);
 }
 
-static const struct column_shown numbers[] = {
-	{"pending", row_number, "pending"},
-	{"running", row_number, "running"},
-	{"waiting-for-person", row_number, "deciding"},
-	{"slots", row_number, "slots"},
-	{"oldest-pending-seconds", row_seconds, "oldest_seconds"},
-	{"start-p50-seconds", row_seconds, "start_p50"},
-	{"start-p95-seconds", row_seconds, "start_p95"},
-	{"errors-last-hour", row_number, "errors"},
-};
-
-/* Of the site alone. */
-static const struct column_shown site_numbers[] = {
-	{"outbox", row_number, "outbox"},
-	{"outbox-age-seconds", row_seconds, "outbox_seconds"},
-	{"notifier-backlog", row_number, "notifier_backlog"},
-};
-
-static const struct column_shown pool_columns[] = {
-	{"id", row_string, "id"},
-	{"name", row_string, "name"},
-	{"shared", row_boolean, "shared"},
-	{"drained", row_boolean, "drained"},
-	{"workers", row_number, "workers"},
-	{"slots", row_number, "slots"},
-	{"busy", row_number, "busy"},
-	{"waiting", row_number, "waiting"},
-};
-
-static const struct column_shown task_columns[] = {
-	{"id", row_string, "id"},
-	{"run-id", row_string, "run_id"},
-	{"workspace-name", row_string, "workspace_name"},
-	{"task-name", row_string, "task_name"},
-	{"stage", row_string, "stage"},
-	{"status", row_string, "status"},
-	{"sent", row_boolean, "sent"},
-	{"created-at", row_time, "created_at"},
-	{"due-at", row_time, "due_at"},
-};
-
-static const struct column_shown run_columns[] = {
-	{"id", row_string, "id"},
-	{"workspace-id", row_string, "workspace_id"},
-	{"workspace-name", row_string, "workspace_name"},
-	{"organization-name", row_string, "organization_name"},
-	{"status", row_string, "status"},
-	{"message", row_string, "message"},
-	{"created-at", row_time, "created_at"},
-};
-
-static json_t *rows_shown(const struct column_shown *table, size_t count, const struct rows *rows)
+/* Of a numeric column. */
+static json_t *numeric_shown(const char *text)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < rows->count; i++)
-		json_array_append_new(list, columns_shown(table, count, rows, i));
-	return list;
+	return json_real(strtod(text, NULL));
 }
 
-/* One array per sample: the minute, and the numbers in the order of the table. */
+static json_t *numbers_shown(const struct queue_numbers_row *row)
+{
+	return json_pack("{sI sI sI sI so so so sI}", "pending", (json_int_t)row->pending, "running",
+		(json_int_t)row->running, "waiting-for-person", (json_int_t)row->deciding, "slots",
+		(json_int_t)row->slots, "oldest-pending-seconds", numeric_shown(row->oldest_seconds),
+		"start-p50-seconds", seconds(row->start_p50, row->start_p50_null), "start-p95-seconds",
+		seconds(row->start_p95, row->start_p95_null), "errors-last-hour", (json_int_t)row->errors);
+}
+
+/* One array per sample: the minute, and the numbers in the order of numbers_shown. */
 static json_t *samples_shown(const struct rows *rows)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < rows->count; i++) {
-		json_t *sample = json_array();
+		const struct queue_samples_read_row *row = row_of(queue_samples_read, rows, i);
 
-		json_array_append_new(sample, row_number(rows, i, "minute"));
-		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
-			json_array_append_new(sample, numbers[k].make(rows, i, numbers[k].column));
-		json_array_append_new(list, sample);
+		json_array_append_new(list,
+			json_pack("[I I I I I f o o I]", (json_int_t)row->minute, (json_int_t)row->pending,
+				(json_int_t)row->running, (json_int_t)row->deciding, (json_int_t)row->slots,
+				row->oldest_seconds, seconds(row->start_p50, row->start_p50_null),
+				seconds(row->start_p95, row->start_p95_null), (json_int_t)row->errors));
 	}
+	return list;
+}
+
+static const struct cell_shown pool_cells[] = {
+	CELL("id", queue_pools, id),
+	CELL("name", queue_pools, name),
+	CELL("shared", queue_pools, shared),
+	CELL("drained", queue_pools, drained),
+	CELL("workers", queue_pools, workers),
+	CELL("slots", queue_pools, slots),
+	CELL("busy", queue_pools, busy),
+	CELL("waiting", queue_pools, waiting),
+};
+
+static const struct cell_shown task_cells[] = {
+	CELL("id", queue_tasks, id),
+	CELL("run-id", queue_tasks, run_id),
+	CELL("workspace-name", queue_tasks, workspace_name),
+	CELL("task-name", queue_tasks, task_name),
+	CELL("stage", queue_tasks, stage),
+	CELL("status", queue_tasks, status),
+	CELL("sent", queue_tasks, sent),
+	CELL_TIME("created-at", queue_tasks, created_at),
+	CELL_TIME("due-at", queue_tasks, due_at),
+};
+
+static const struct cell_shown run_cells[] = {
+	CELL("id", queue_pending, id),
+	CELL("workspace-id", queue_pending, workspace_id),
+	CELL("workspace-name", queue_pending, workspace_name),
+	CELL("organization-name", queue_pending, organization_name),
+	CELL("status", queue_pending, status),
+	CELL("message", queue_pending, message),
+	CELL_TIME("created-at", queue_pending, created_at),
+};
+
+static json_t *rows_shown(const struct cell_shown *table, size_t count, const struct rows *rows)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < rows->count; i++)
+		json_array_append_new(list, cells_shown(table, count, row_cells(rows, i)));
 	return list;
 }
 
@@ -120,7 +117,7 @@ static int waits_add(struct request *req, const struct rows *rows, json_t *runs,
 	for (int i = 0; i < rows->count; i++) {
 		struct run_wait none = {.kind = WAIT_NONE};
 
-		text_copy(none.run.text, sizeof(none.run.text), row_text(rows, i, "id"));
+		text_copy(none.run.text, sizeof(none.run.text), row_of(queue_pending, rows, i)->id);
 		wait_add(runs, &none);
 		db_array_add(&ids, none.run.text);
 	}
@@ -135,6 +132,7 @@ static int pending_add(struct request *req, const char *organization_id, json_t 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct queue_page pending = {.organization_id = organization_id};
+	const struct queue_pending_row *first;
 	struct page page;
 	json_t *runs;
 
@@ -144,19 +142,22 @@ static int pending_add(struct request *req, const char *organization_id, json_t 
 	pending.offset = page.offset;
 	if (queue_pending(req->store, &pending, &rows, err) < 0)
 		return -1;
-	json_object_set_new(attributes, "pending-runs-total", row_number(&rows, 0, "total"));
-	runs = row_null(&rows, 0, "id") ? json_array() : rows_shown(run_columns, ARRAY_LEN(run_columns), &rows);
+	first = row_of(queue_pending, &rows, 0);
+	json_object_set_new(attributes, "pending-runs-total", json_integer(first->total));
+	runs = first->id ? rows_shown(run_cells, ARRAY_LEN(run_cells), &rows) : json_array();
 	json_object_set_new(attributes, "pending-runs", runs);
 	return json_array_size(runs) ? waits_add(req, &rows, runs, err) : 0;
 }
 
 /* ---- answers ---- */
 
-static void site_add(const struct store *store, const struct rows *live, json_t *attributes)
+static void site_add(const struct store *store, const struct queue_numbers_row *live, json_t *attributes)
 {
 	long long lag = lag_watch_total();
 
-	json_object_update_new(attributes, columns_shown(site_numbers, ARRAY_LEN(site_numbers), live, 0));
+	json_object_set_new(attributes, "outbox", json_integer(live->outbox));
+	json_object_set_new(attributes, "outbox-age-seconds", numeric_shown(live->outbox_seconds));
+	json_object_set_new(attributes, "notifier-backlog", json_integer(live->notifier_backlog));
 	json_object_set_new(attributes, "kafka-lag", lag < 0 ? json_null() : json_integer(lag));
 	json_object_set_new(attributes, "grafana-url",
 		json_string_or_null(*store->settings->grafana_url ? store->settings->grafana_url : NULL));
@@ -173,11 +174,11 @@ static int queue_show(
 		queue_pools(req->store, organization_id, &pools, err) < 0 ||
 		queue_tasks(req->store, organization_id, &tasks, err) < 0)
 		return -1;
-	attributes = columns_shown(numbers, ARRAY_LEN(numbers), &live, 0);
+	attributes = numbers_shown(row_of(queue_numbers, &live, 0));
 	if (!organization_id)
-		site_add(req->store, &live, attributes);
-	json_object_set_new(attributes, "pools", rows_shown(pool_columns, ARRAY_LEN(pool_columns), &pools));
-	json_object_set_new(attributes, "run-tasks", rows_shown(task_columns, ARRAY_LEN(task_columns), &tasks));
+		site_add(req->store, row_of(queue_numbers, &live, 0), attributes);
+	json_object_set_new(attributes, "pools", rows_shown(pool_cells, ARRAY_LEN(pool_cells), &pools));
+	json_object_set_new(attributes, "run-tasks", rows_shown(task_cells, ARRAY_LEN(task_cells), &tasks));
 	json_object_set_new(attributes, "samples", samples_shown(&samples));
 	if (pending_add(req, organization_id, attributes, err) < 0)
 		return -1;

@@ -83,10 +83,10 @@ int auto_destroy_read(json_t *settings, struct err *err)
 	return 0;
 }
 
-void auto_destroy_show(const struct rows *rows, int row, json_t *attributes)
+void auto_destroy_show(const struct workspace_view_row *workspace, json_t *attributes)
 {
 	if (json_is_string(json_object_get(attributes, at_name)))
 		return;
-	json_object_set_new(attributes, duration_name, row_string(rows, row, "destroy_after"));
-	json_object_set_new(attributes, at_name, row_time(rows, row, "destroy_at"));
+	json_object_set_new(attributes, duration_name, json_string_or_null(workspace->destroy_after));
+	json_object_set_new(attributes, at_name, time_shown(workspace->destroy_at));
 }

@@ -12,24 +12,20 @@
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/workspaces/configurations.sql.h"
 
-static json_t *configuration_resource(const struct rows *rows, int row)
+static json_t *configuration_resource(const void *of_row)
 {
-	const char *id = row_of(configuration, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s", id);
+	const struct configuration_row *configuration = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s", configuration->id);
 	_cleanup_(freep) char *download = mem_printf("%s/download", self);
 	json_t *attributes = json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:[]}", "auto-queue-runs",
-		row_of(configuration, rows, row)->auto_queue_runs, "speculative",
-		row_of(configuration, rows, row)->speculative, "provisional",
-		row_of(configuration, rows, row)->provisional, "source",
-		json_string_or_null(row_of(configuration, rows, row)->source), "status",
-		json_string_or_null(row_of(configuration, rows, row)->status), "status-timestamps",
-		json_shown(row_of(configuration, rows, row)->status_timestamps), "error",
-		json_string_or_null(row_of(configuration, rows, row)->error), "error-message",
-		json_string_or_null(row_of(configuration, rows, row)->error_message), "changed-files");
-	json_t *resource = resource_new("configuration-versions", id, attributes,
-		json_pack("{s:o, s:o}", "ingress-attributes",
-			to_one("ingress-attributes", row_of(configuration, rows, row)->ingress_id), "run",
-			to_one("runs", row_of(configuration, rows, row)->run_id)));
+		configuration->auto_queue_runs, "speculative", configuration->speculative, "provisional",
+		configuration->provisional, "source", json_string_or_null(configuration->source), "status",
+		json_string_or_null(configuration->status), "status-timestamps",
+		json_shown(configuration->status_timestamps), "error", json_string_or_null(configuration->error),
+		"error-message", json_string_or_null(configuration->error_message), "changed-files");
+	json_t *resource = resource_new("configuration-versions", configuration->id, attributes,
+		json_pack("{s:o, s:o}", "ingress-attributes", to_one("ingress-attributes", configuration->ingress_id),
+			"run", to_one("runs", configuration->run_id)));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "download", download));
 	return resource;
@@ -38,15 +34,17 @@ static json_t *configuration_resource(const struct rows *rows, int row)
 /* The configuration version of the path, or of the path's run, if the actor may see it. */
 static int configuration_of(struct request *req, struct rows *ret_rows, struct err *err)
 {
+	const struct configuration_row *configuration;
 	struct err hidden = ERR_INIT;
 	struct scope scope;
 
 	if (*param(req, "run") ? configuration_of_run(req->store, param(req, "run"), ret_rows, err) < 0
 			       : configuration_read(req->store, param(req, "configuration"), ret_rows, err) < 0)
 		return -1;
+	configuration = row_of(configuration, ret_rows, 0);
 	if (req->actor.kind == ACTOR_TASK)
-		return actor_may_for_task(req->store, &req->actor, NULL, row_of(configuration, ret_rows, 0)->id, err);
-	if (scope_workspace_id(req, row_of(configuration, ret_rows, 0)->workspace_id, &scope, &hidden) == 0)
+		return actor_may_for_task(req->store, &req->actor, NULL, configuration->id, err);
+	if (scope_workspace_id(req, configuration->workspace_id, &scope, &hidden) == 0)
 		return 0;
 	if (hidden.kind != ERR_NOT_FOUND)
 		*err = hidden;
@@ -86,7 +84,7 @@ int configurations_create(struct request *req, struct response *res, struct err 
 		return -1;
 	path = mem_printf("/configuration-versions/%s/upload", id.text);
 	url = signed_url(req->store, path);
-	resource = configuration_resource(&rows, 0);
+	resource = configuration_resource(row_of(configuration, &rows, 0));
 	json_object_set_new(json_object_get(resource, "attributes"), "upload-url", json_string(url));
 	return respond_resource(res, 201, resource);
 }
@@ -98,7 +96,7 @@ static const struct inclusion includes[] = {
 
 const struct resource_kind kind_configurations = {.type = "configuration-versions",
 	.ask = configurations_read_all,
-	.resource = configuration_resource,
+	.show = configuration_resource,
 	KIND_INCLUDES(includes)};
 
 int configurations_read(struct request *req, struct response *res, struct err *err)
@@ -127,12 +125,14 @@ int configurations_download(struct request *req, struct response *res, struct er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_ARCHIVE);
+	const struct configuration_row *configuration;
 
 	if (configuration_of(req, &rows, err) < 0)
 		return -1;
-	if (!text_equal(row_of(configuration, &rows, 0)->status, "uploaded"))
+	configuration = row_of(configuration, &rows, 0);
+	if (!text_equal(configuration->status, "uploaded"))
 		return err_set(err, ERR_NOT_FOUND, "the configuration version has no files");
-	if (blob_get(req->store, row_of(configuration, &rows, 0)->blob_id, &bytes, err) < 0)
+	if (blob_get(req->store, configuration->blob_id, &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/gzip", &bytes);
 }
@@ -177,19 +177,19 @@ int configurations_archive(struct request *req, struct response *res, struct err
 
 /* Queues a run for the upload if the configuration version has auto-queue-runs and is not provisional. The run's actor
  * is the creator of the version. */
-static int upload_queue_run(struct request *req, const struct rows *rows, struct err *err)
+static int upload_queue_run(struct request *req, const struct configuration_row *configuration, struct err *err)
 {
 	struct run_create_params order = {
-		.workspace_id = row_of(configuration, rows, 0)->workspace_id,
-		.configuration_version_id = row_of(configuration, rows, 0)->id,
-		.actor = row_of(configuration, rows, 0)->created_by,
+		.workspace_id = configuration->workspace_id,
+		.configuration_version_id = configuration->id,
+		.actor = configuration->created_by,
 		.source = "tfe-configuration-version",
 		.plan_only = CHOICE_UNSET,
 		.auto_apply = CHOICE_UNSET,
 	};
 	struct id run;
 
-	if (!row_of(configuration, rows, 0)->auto_queue_runs || row_of(configuration, rows, 0)->provisional)
+	if (!configuration->auto_queue_runs || configuration->provisional)
 		return 0;
 	return run_create(req->store, &order, &run, err);
 }
@@ -198,18 +198,20 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id = param(req, "configuration");
+	const struct configuration_row *configuration;
 	struct err ignored = ERR_INIT;
 	bool first;
 
 	if (configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
-	audit_note_place(req->audit, &(struct place){.workspace = row_of(configuration, &rows, 0)->workspace_id});
+	configuration = row_of(configuration, &rows, 0);
+	audit_note_place(req->audit, &(struct place){.workspace = configuration->workspace_id});
 	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;
 	}
 	if (configuration_upload(req->store, id, buf_bytes(&req->http->body), &first, err) < 0 ||
-		(first && upload_queue_run(req, &rows, err) < 0))
+		(first && upload_queue_run(req, configuration, err) < 0))
 		return -1;
 	return respond_empty(res, 200);
 }

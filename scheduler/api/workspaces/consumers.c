@@ -7,6 +7,7 @@
 #include "scheduler/store/workspaces/remote_state.h"
 #include "scheduler/store/workspaces/remote_state.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 
 int consumers_index(struct request *req, struct response *res, struct err *err)
 {
@@ -27,7 +28,7 @@ int consumers_index(struct request *req, struct response *res, struct err *err)
 		return -1;
 	data = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, workspace_resource(req->store, &rows, i));
+		json_array_append_new(data, workspace_resource(req->store, row_of(workspace_view, &rows, i)));
 	return respond_page(req, res, &page, data, NULL);
 }
 

@@ -30,8 +30,7 @@ int project_workspaces_move(struct request *req, struct response *res, struct er
 
 	if (project_in_path(req, &rows, err) < 0 || body_linkage(req, "workspaces", &ids, err) < 0)
 		return -1;
-	place = (struct place){
-		.organization = row_text(&rows, 0, "organization_id"), .project = row_text(&rows, 0, "id")};
+	place = place_of_project(row_of(project, &rows, 0));
 	if (may_move_all(req, place, ids, err) < 0 ||
 		workspaces_move(req->store, place.organization, place.project, ids, err) < 0)
 		return -1;

@@ -32,33 +32,32 @@ static const struct permission_shown permissions[] = {
 	{"can-manage-tags", CAN_MANAGE_PROJECT},
 };
 
-static json_t *project_permissions(const struct rows *rows, int row)
+static json_t *project_permissions(const struct project_row *project)
 {
-	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
+	json_t *object = rights_shown(permissions, ARRAY_LEN(permissions), project->rights);
 
-	if (row_bool(rows, row, "is_default"))
+	if (project->is_default)
 		json_object_set_new(object, "can-destroy", json_false());
 	json_object_set_new(object, "can-manage-in-hcp", json_false());
 	return object;
 }
 
-static json_t *project_resource(const struct rows *rows, int row)
+static json_t *project_resource(const void *of_row)
 {
-	const char *id = row_text(rows, row, "id");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/projects/%s", id);
-	json_auto_t *settings = row_json(rows, row, "settings");
+	const struct project_row *project = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/projects/%s", project->id);
+	json_auto_t *settings = json_shown(project->settings);
 	bool own = json_object_get(settings, "default-execution-mode") != NULL;
-	json_t *resource = resource_new("projects", id,
-		json_pack("{so so sb so so s{sb sb} so sI so}", "name", row_string(rows, row, "name"), "description",
-			row_string(rows, row, "description"), "is-unified", 0, "default-execution-mode",
-			row_string(rows, row, "mode"), "auto-destroy-activity-duration",
+	json_t *resource = resource_new("projects", project->id,
+		json_pack("{so so sb so so s{sb sb} so sI so}", "name", json_string_or_null(project->name),
+			"description", json_string_or_null(project->description), "is-unified", 0,
+			"default-execution-mode", json_string_or_null(project->mode), "auto-destroy-activity-duration",
 			json_string_or_null(json_string_at(settings, "auto-destroy-activity-duration")),
 			"setting-overwrites", "default-execution-mode", own, "default-agent-pool", own, "created-at",
-			row_time(rows, row, "created_at"), "workspace-count",
-			(json_int_t)row_int(rows, row, "workspace_count"), "permissions",
-			project_permissions(rows, row)),
-		json_pack("{so so}", "organization", to_one("organizations", row_text(rows, row, "organization_name")),
-			"default-agent-pool", to_one("agent-pools", row_text(rows, row, "default_pool_id"))));
+			time_shown(project->created_at), "workspace-count", (json_int_t)project->workspace_count,
+			"permissions", project_permissions(project)),
+		json_pack("{so so}", "organization", to_one("organizations", project->organization_name),
+			"default-agent-pool", to_one("agent-pools", project->default_pool_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -80,18 +79,20 @@ static int project_includes(const struct request *req, json_t *projects, json_t 
 
 const struct resource_kind kind_projects = {.type = "projects",
 	.ask = projects_read_all,
-	.resource = project_resource,
+	.show = project_resource,
 	KIND_INCLUDES(includes),
 	.include = project_includes};
+
+struct place place_of_project(const struct project_row *project)
+{
+	return (struct place){.organization = project->organization_id, .project = project->id};
+}
 
 int project_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (project_read(req->store, param(req, "project"), ret_rows, err) < 0)
 		return -1;
-	return may(req,
-		(struct place){.organization = row_text(ret_rows, 0, "organization_id"),
-			.project = row_text(ret_rows, 0, "id")},
-		"project", err);
+	return may(req, place_of_project(row_of(project, ret_rows, 0)), "project", err);
 }
 
 /* Answers with the project and the resources that the request includes. */
@@ -283,18 +284,20 @@ int projects_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *set = json_object(), *old = NULL;
+	const struct project_row *row;
 	struct project project;
 	struct saving saving = {.req = req, .project = &project, .old = param(req, "project")};
 	struct project_before before;
 
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
-	saving.organization_id = row_text(&rows, 0, "organization_id");
-	old = row_json(&rows, 0, "settings");
+	row = row_of(project, &rows, 0);
+	saving.organization_id = row->organization_id;
+	old = json_shown(row->settings);
 	before = (struct project_before){old, {.organization_id = saving.organization_id, .project_id = saving.old}};
-	project.name = row_text(&rows, 0, "name");
-	project.description = row_text(&rows, 0, "description");
-	project.pool_id = row_text(&rows, 0, "default_pool_id");
+	project.name = row->name;
+	project.description = row->description;
+	project.pool_id = row->default_pool_id;
 	if (input_read(req, &before, &project, set, err) < 0 || project_save(&saving, err) < 0)
 		return -1;
 	return project_show(req, res, 200, saving.old, err);
@@ -304,7 +307,7 @@ int projects_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (project_in_path(req, &rows, err) < 0 || project_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (project_in_path(req, &rows, err) < 0 || project_delete(req->store, row_of(project, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

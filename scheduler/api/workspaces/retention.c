@@ -14,9 +14,9 @@ static const char deletes[] = "data-retention-policy-delete-olders";
 static const char keeps[] = "data-retention-policy-dont-deletes";
 static const char deletes_of_old[] = "data-retention-policies";
 
-json_t *retention_relation(const struct rows *rows, int row)
+json_t *retention_to_one(const char *retention_id, bool retains_all)
 {
-	return to_one(row_bool(rows, row, "retains_all") ? keeps : deletes, row_text(rows, row, "retention_id"));
+	return to_one(retains_all ? keeps : deletes, retention_id);
 }
 
 /* The organization or the workspace of the path; the scope holds its ids. */
@@ -41,17 +41,17 @@ static int policy_show(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_t *attributes = NULL;
 	const char *type = keeps;
+	const struct retention_read_row *policy;
 
 	if (retention_read(req->store, owner, &rows, err) < 0)
 		return -1;
-	if (!row_of(retention_read, &rows, 0)->days_null) {
+	policy = row_of(retention_read, &rows, 0);
+	if (!policy->days_null) {
 		type = old ? deletes_of_old : deletes;
-		attributes = json_pack(
-			"{sI}", "delete-older-than-n-days", (json_int_t)row_of(retention_read, &rows, 0)->days);
+		attributes = json_pack("{sI}", "delete-older-than-n-days", (json_int_t)policy->days);
 	}
-	return respond_resource(res, 200,
-		resource_new(
-			type, row_of(retention_read, &rows, 0)->id, attributes ? attributes : json_object(), NULL));
+	return respond_resource(
+		res, 200, resource_new(type, policy->id, attributes ? attributes : json_object(), NULL));
 }
 
 int retention_policies_read(struct request *req, struct response *res, struct err *err)

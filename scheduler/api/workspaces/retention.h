@@ -4,7 +4,7 @@
 
 #include "scheduler/api/api.h"
 
-/* The relation to the data retention policy of a row with retention_id and retains_all. */
-json_t *retention_relation(const struct rows *rows, int row);
+/* The relation to a data retention policy. NULL gives null. */
+json_t *retention_to_one(const char *retention_id, bool retains_all);
 
 #endif

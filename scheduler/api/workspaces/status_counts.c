@@ -17,15 +17,14 @@ int workspaces_status_counts(struct request *req, struct response *res, struct e
 		return -1;
 	statuses = json_object();
 	for (int i = 0; i < rows.count; i++) {
-		long long count = row_of(workspaces_count_statuses, &rows, i)->workspaces;
+		const struct workspaces_count_statuses_row *row = row_of(workspaces_count_statuses, &rows, i);
 
-		total += count;
-		locked += row_of(workspaces_count_statuses, &rows, i)->locked;
-		if (!row_of(workspaces_count_statuses, &rows, i)->status)
-			none = count;
+		total += row->workspaces;
+		locked += row->locked;
+		if (!row->status)
+			none = row->workspaces;
 		else
-			json_object_set_new(
-				statuses, row_of(workspaces_count_statuses, &rows, i)->status, json_integer(count));
+			json_object_set_new(statuses, row->status, json_integer(row->workspaces));
 	}
 	return respond_resource(res, 200,
 		resource_new("workspace-status-counts", scope.organization_name,

@@ -6,6 +6,7 @@
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/workspaces/tags.sql.h"
 
 enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
 
@@ -103,16 +104,15 @@ void tag_filters_read(const struct request *req, struct db_array *keys, struct d
 
 /* ---- output ---- */
 
-static json_t *binding_resource(const struct rows *rows, int row, bool effective)
+static json_t *binding_resource(const struct binding_row *binding, bool effective)
 {
-	const char *from = row_text(rows, row, "inherited_from");
-	json_t *resource = resource_new(effective ? "effective-tag-bindings" : "tag-bindings",
-		row_text(rows, row, "id"),
-		json_pack("{so so}", "key", row_string(rows, row, "key"), "value", row_string(rows, row, "value")),
+	json_t *resource = resource_new(effective ? "effective-tag-bindings" : "tag-bindings", binding->id,
+		json_pack("{so so}", "key", json_string_or_null(binding->key), "value",
+			json_string_or_null(binding->value)),
 		NULL);
 
-	if (from) {
-		_cleanup_(freep) char *link = mem_printf("/api/v2/projects/%s", from);
+	if (binding->inherited_from) {
+		_cleanup_(freep) char *link = mem_printf("/api/v2/projects/%s", binding->inherited_from);
 
 		json_object_set_new(resource, "links", json_pack("{ss}", "inherited-from", link));
 	}
@@ -120,14 +120,12 @@ static json_t *binding_resource(const struct rows *rows, int row, bool effective
 }
 
 /* Several workspaces may inherit the same binding. */
-static void include_once(json_t *seen, const struct rows *rows, int row, json_t *included)
+static void include_once(json_t *seen, const struct binding_row *binding, json_t *included)
 {
-	const char *id = row_text(rows, row, "id");
-
-	if (json_object_get(seen, id))
+	if (json_object_get(seen, binding->id))
 		return;
-	json_object_set_new(seen, id, json_true());
-	json_array_append_new(included, binding_resource(rows, row, true));
+	json_object_set_new(seen, binding->id, json_true());
+	json_array_append_new(included, binding_resource(binding, true));
 }
 
 int bindings_include(const struct request *req, enum tagged kind, json_t *resources, json_t **included, struct err *err)
@@ -155,9 +153,11 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	if (!*included)
 		*included = json_array();
 	for (int row = 0; row < rows.count; row++) {
-		json_array_append_new(json_object_get(lists, row_text(&rows, row, "owner")),
-			linkage("effective-tag-bindings", row_text(&rows, row, "id")));
-		include_once(seen, &rows, row, *included);
+		const struct binding_row *binding = row_of(binding, &rows, row);
+
+		json_array_append_new(
+			json_object_get(lists, binding->owner), linkage("effective-tag-bindings", binding->id));
+		include_once(seen, binding, *included);
 	}
 	return 0;
 }
@@ -172,6 +172,7 @@ struct tagged_scope {
 static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct project_row *project;
 	struct scope scope;
 
 	if (*param(req, "workspace")) {
@@ -182,10 +183,10 @@ static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, s
 	}
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
+	project = row_of(project, &rows, 0);
 	ret_scope->kind = TAGGED_PROJECT;
-	text_copy(ret_scope->owner.text, sizeof(ret_scope->owner.text), row_text(&rows, 0, "id"));
-	text_copy(ret_scope->organization.text, sizeof(ret_scope->organization.text),
-		row_text(&rows, 0, "organization_id"));
+	text_copy(ret_scope->owner.text, sizeof(ret_scope->owner.text), project->id);
+	text_copy(ret_scope->organization.text, sizeof(ret_scope->organization.text), project->organization_id);
 	return 0;
 }
 
@@ -201,7 +202,7 @@ static int bindings_show(
 		return -1;
 	list = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(list, binding_resource(&rows, i, effective));
+		json_array_append_new(list, binding_resource(row_of(binding, &rows, i), effective));
 	return respond_resource(res, 200, list);
 }
 

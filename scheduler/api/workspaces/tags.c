@@ -58,15 +58,16 @@ int tags_parse(const json_t *list, const char *pointer, json_t **ret_ids, json_t
 
 /* ---- tags of a workspace ---- */
 
-static json_t *tag_resource(const struct rows *rows, int row)
+static json_t *tag_resource(const void *of_row)
 {
-	return resource_new("tags", row_of(tags, rows, row)->id,
-		json_pack("{so sI}", "name", json_string_or_null(row_of(tags, rows, row)->name), "instance-count",
-			(json_int_t)row_of(tags, rows, row)->instance_count),
-		json_pack("{so}", "organization", to_one("organizations", row_of(tags, rows, row)->organization_name)));
+	const struct tag_row *tag = of_row;
+	return resource_new("tags", tag->id,
+		json_pack("{so sI}", "name", json_string_or_null(tag->name), "instance-count",
+			(json_int_t)tag->instance_count),
+		json_pack("{so}", "organization", to_one("organizations", tag->organization_name)));
 }
 
-static const struct resource_kind kind_tags = {.type = "tags", .resource = tag_resource};
+static const struct resource_kind kind_tags = {.type = "tags", .show = tag_resource};
 
 static int page_of_workspace_tags(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)

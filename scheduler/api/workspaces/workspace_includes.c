@@ -112,10 +112,13 @@ static int recent_runs_include(const struct request *req, json_t *workspaces, js
 	}
 	if (runs_recent_of(req->store, &ids, &rows, err) < 0)
 		return -1;
-	for (int row = 0; row < rows.count; row++)
+	for (int row = 0; row < rows.count; row++) {
+		const struct runs_recent_of_row *recent = row_of(runs_recent_of, &rows, row);
+
 		json_array_append_new(included,
-			resource_new("workspace-recent-runs", row_of(runs_recent_of, &rows, row)->workspace_id,
-				json_pack("{so}", "runs", json_shown(row_of(runs_recent_of, &rows, row)->runs)), NULL));
+			resource_new("workspace-recent-runs", recent->workspace_id,
+				json_pack("{so}", "runs", json_shown(recent->runs)), NULL));
+	}
 	return 0;
 }
 
@@ -126,6 +129,7 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 {
 	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct configuration_files_current_row *current;
 	_cleanup_(freep) char *path = NULL;
 
 	*ret_found = false;
@@ -133,9 +137,10 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 		return -1;
 	if (!rows.count)
 		return 0;
-	if (blob_get(store, row_of(configuration_files_current, &rows, 0)->blob_id, &archive, err) < 0)
+	current = row_of(configuration_files_current, &rows, 0);
+	if (blob_get(store, current->blob_id, &archive, err) < 0)
 		return -1;
-	path = mem_printf("%s/README.md", row_of(configuration_files_current, &rows, 0)->working_directory);
+	path = mem_printf("%s/README.md", current->working_directory);
 	archive_file(archive.data, archive.len, path, out, ret_found);
 	if (!*ret_found)
 		archive_file(archive.data, archive.len, "README.md", out, ret_found);
@@ -184,10 +189,10 @@ static int workspace_includes(const struct request *req, json_t *workspaces, jso
 
 const struct resource_kind kind_workspaces = {.type = "workspaces",
 	.ask = workspaces_read_all,
-	.make = workspace_make,
+	.make_row = workspace_make,
 	.includes = of_workspaces,
 	.includes_count = ARRAY_LEN(of_workspaces) - 1,
 	.include = workspace_includes};
 
 const struct resource_kind kind_single_workspace = {
-	.type = "workspaces", .make = workspace_make, KIND_INCLUDES(of_workspaces), .include = workspace_includes};
+	.type = "workspaces", .make_row = workspace_make, KIND_INCLUDES(of_workspaces), .include = workspace_includes};

@@ -226,7 +226,7 @@ static int mode_check(const struct request *req, const struct scope *scope, json
 	pool = json_string_at(fields, "agent-pool-id");
 	if (mode_of_pool(req, scope, fields, &present, err) < 0)
 		return -1;
-	agent = text_equal(present.count ? row_text(&present, 0, "execution_mode") : mode, "agent");
+	agent = text_equal(present.count ? row_of(workspace_lookup, &present, 0)->execution_mode : mode, "agent");
 	if (json_object_get(fields, "execution-mode") &&
 		mode_word_check(mode, "/data/attributes/execution-mode", "Execution mode", err) < 0)
 		return -1;

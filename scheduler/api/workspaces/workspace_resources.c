@@ -21,9 +21,9 @@ static void resource_id(const char *workspace_id, const char *address, char ret_
 	snprintf(ret_id, ID_SIZE, "wsr-%.16s", digest);
 }
 
-static json_t *instance_resource(const char *workspace_id, const struct rows *state, const json_t *instance)
+static json_t *instance_resource(const char *workspace_id, const struct state_row *state, const json_t *instance)
 {
-	json_t *changed = time_shown(row_of(state, state, 0)->created_at);
+	json_t *changed = time_shown(state->created_at);
 	char id[ID_SIZE];
 
 	resource_id(workspace_id, json_string_at(instance, "address"), id);
@@ -32,21 +32,20 @@ static json_t *instance_resource(const char *workspace_id, const struct rows *st
 			json_object_get(instance, "name"), "module", json_object_get(instance, "module"), "provider",
 			json_object_get(instance, "provider"), "provider-type", json_object_get(instance, "type"),
 			"created-at", changed, "updated-at", changed, "name-index", json_object_get(instance, "index"),
-			"modified-by-state-version-id", json_string_or_null(row_of(state, state, 0)->id)),
+			"modified-by-state-version-id", json_string_or_null(state->id)),
 		NULL);
 }
 
-/* The instances of the row's state. NULL if there is no state, or its content was deleted. */
-static int instances_read(struct store *store, const struct rows *state, json_t **ret_instances, struct err *err)
+/* The instances of the state, or NULL. NULL if there is no state, or its content was deleted. */
+static int instances_read(struct store *store, const struct state_row *state, json_t **ret_instances, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
 	struct state_facts facts;
 
 	*ret_instances = NULL;
-	if (!state->count || !row_of(state, state, 0)->blob_id)
+	if (!state || !state->blob_id)
 		return 0;
-	if (state_content(store, row_of(state, state, 0)->id, &bytes, err) < 0 ||
-		state_parse(bytes.data, bytes.len, &facts, err) < 0)
+	if (state_content(store, state->id, &bytes, err) < 0 || state_parse(bytes.data, bytes.len, &facts, err) < 0)
 		return -1;
 	*ret_instances = state_instances(&facts);
 	state_facts_release(&facts);
@@ -55,20 +54,23 @@ static int instances_read(struct store *store, const struct rows *state, json_t 
 
 int workspace_resources_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows state = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_row *state;
 	json_auto_t *instances = NULL;
 	struct scope scope;
 	struct page page;
 	json_t *data;
 
 	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
-		state_read_current(req->store, scope.workspace.text, &state, err) < 0 ||
-		instances_read(req->store, &state, &instances, err) < 0)
+		state_read_current(req->store, scope.workspace.text, &rows, err) < 0)
+		return -1;
+	state = rows.count ? row_of(state, &rows, 0) : NULL;
+	if (instances_read(req->store, state, &instances, err) < 0)
 		return -1;
 	page.total = (long long)json_array_size(instances);
 	data = json_array();
 	for (long long i = page.offset; i < page.total && i < page.offset + page.size; i++)
 		json_array_append_new(
-			data, instance_resource(scope.workspace.text, &state, json_array_get(instances, (size_t)i)));
+			data, instance_resource(scope.workspace.text, state, json_array_get(instances, (size_t)i)));
 	return respond_page(req, res, &page, data, NULL);
 }

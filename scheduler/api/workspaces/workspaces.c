@@ -37,59 +37,54 @@ static const struct permission_shown permissions[] = {
 	{"can-manage-run-tasks", CAN_ATTACH_TASKS},
 };
 
-static json_t *workspace_permissions(const struct rows *rows, int row)
+static json_t *workspace_permissions(const struct workspace_view_row *workspace)
 {
-	json_t *object = permissions_shown(permissions, ARRAY_LEN(permissions), rows, row);
-	bool forces = row_bool(rows, row, "admins_delete") ? row_may(rows, row, CAN_DELETE_WORKSPACE)
-							   : row_may(rows, row, CAN_MANAGE_ORGANIZATION);
+	json_t *object = rights_shown(permissions, ARRAY_LEN(permissions), workspace->rights);
+	enum permission forces = workspace->admins_delete ? CAN_DELETE_WORKSPACE : CAN_MANAGE_ORGANIZATION;
 
-	json_object_set_new(object, "can-force-delete", json_boolean(forces));
+	json_object_set_new(object, "can-force-delete", json_boolean(rights_may(workspace->rights, forces)));
 	return object;
 }
 
 /* ---- the resource ---- */
 
-static const char *run_shown(const struct rows *rows, int row)
+/* While a user's lock delays a pending run, that run is shown, so that terraform can say why it waits. A run that has
+ * ended stays the current one for clients until the next run replaces it. */
+static const char *run_shown(const struct workspace_view_row *workspace)
 {
-	/* While a user's lock delays a pending run, that run is shown, so that terraform can say why it waits. A run
-	 * that has ended stays the current one for clients until the next run replaces it. */
-	static const char *const columns[] = {"current_run_id", "held_run_id", "latest_run_id"};
-	const char *run = NULL;
-
-	for (size_t i = 0; !run && i < sizeof(columns) / sizeof(*columns); i++)
-		run = row_text(rows, row, columns[i]);
-	return run;
+	if (workspace->current_run_id)
+		return workspace->current_run_id;
+	return workspace->held_run_id ? workspace->held_run_id : workspace->latest_run_id;
 }
 
-static json_t *lock_relation(const struct rows *rows, int row)
+static json_t *lock_relation(const struct workspace_view_row *workspace)
 {
-	if (!row_null(rows, row, "locker_team"))
-		return to_one("teams", row_text(rows, row, "locker_team"));
-	if (!row_null(rows, row, "locked_by"))
-		return to_one("users", row_text(rows, row, "locked_by"));
-	return to_one(
-		"runs", row_text(rows, row, row_null(rows, row, "hold_run_id") ? "current_run_id" : "hold_run_id"));
+	if (workspace->locker_team)
+		return to_one("teams", workspace->locker_team);
+	if (workspace->locked_by)
+		return to_one("users", workspace->locked_by);
+	return to_one("runs", workspace->hold_run_id ? workspace->hold_run_id : workspace->current_run_id);
 }
 
 /* The reason that the lock's owner gave. For a held workspace, why it is held and how the hold ends. */
-static json_t *lock_reason(const struct rows *rows, int row)
+static json_t *lock_reason(const struct workspace_view_row *workspace)
 {
-	const char *run = row_text(rows, row, "hold_run_id"), *until = row_text(rows, row, "hold_until");
-	const char *worker = row_text(rows, row, "hold_worker"), *id = row_text(rows, row, "id");
+	const char *run = workspace->hold_run_id, *until = workspace->hold_until;
+	const char *worker = workspace->hold_worker, *id = workspace->id;
 	_cleanup_(freep) char *text = NULL, *deadline = NULL;
 
 	if (!run)
-		return json_string(text_or_empty(row_text(rows, row, "locked_reason")));
-	if (row_bool(rows, row, "hold_settled")) {
+		return json_string(text_or_empty(workspace->locked_reason));
+	if (workspace->hold_settled) {
 		text = mem_printf("Held after %s: the apply reported resources that are in no state (GET "
 				  "/api/v2/runs/%s/unrecorded-resources, or the page "
 				  "/app/runs/%s/unrecorded-resources). The hold ends when they are dismissed, or by "
 				  "POST /api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
-			run, run, run, row_text(rows, row, "id"));
+			run, run, run, id);
 		return json_string(text);
 	}
 	deadline = until ? mem_printf(" or at %s, when that worker must have ended terraform", until) : mem_text("");
-	if (row_bool(rows, row, "hold_engine_ended"))
+	if (workspace->hold_engine_ended)
 		text = mem_printf("Held after %s: the apply has ended on worker %s, and its last state is missing. The "
 				  "hold ends when that state arrives%s, or by POST "
 				  "/api/v2/workspaces/%s/actions/force-unlock (terraform force-unlock).",
@@ -106,138 +101,138 @@ static json_t *lock_reason(const struct rows *rows, int row)
 }
 
 /* Why the workspace waits for a lost apply; null: it does not. */
-static json_t *hold_show(const struct rows *rows, int row)
+static json_t *hold_show(const struct workspace_view_row *workspace)
 {
-	if (row_null(rows, row, "hold_run_id"))
+	if (!workspace->hold_run_id)
 		return json_null();
-	return json_pack("{so so so so sb sb}", "run-id", row_string(rows, row, "hold_run_id"), "worker",
-		row_string(rows, row, "hold_worker"), "since", row_time(rows, row, "hold_since"), "until",
-		row_time(rows, row, "hold_deadline"), "engine-ended", row_bool(rows, row, "hold_engine_ended"),
-		"settled", row_bool(rows, row, "hold_settled"));
+	return json_pack("{so so so so sb sb}", "run-id", json_string_or_null(workspace->hold_run_id), "worker",
+		json_string_or_null(workspace->hold_worker), "since", time_shown(workspace->hold_since), "until",
+		time_shown(workspace->hold_deadline), "engine-ended", workspace->hold_engine_ended, "settled",
+		workspace->hold_settled);
 }
 
-static const struct relation_shown relations[] = {
-	{"organization", "organizations", "organization_name"},
-	{"agent-pool", "agent-pools", "pool_id"},
-	{"current-state-version", "state-versions", "current_state_id"},
-	{"current-configuration-version", "configuration-versions", "current_configuration_id"},
-	{"project", "projects", "project_id"},
-	{"ssh-key", "ssh-keys", "ssh_key_id"},
+static const struct relation_cell relations[] = {
+	ONE_CELL("organization", "organizations", workspace_view, organization_name),
+	ONE_CELL("agent-pool", "agent-pools", workspace_view, pool_id),
+	ONE_CELL("current-state-version", "state-versions", workspace_view, current_state_id),
+	ONE_CELL("current-configuration-version", "configuration-versions", workspace_view, current_configuration_id),
+	ONE_CELL("project", "projects", workspace_view, project_id),
+	ONE_CELL("ssh-key", "ssh-keys", workspace_view, ssh_key_id),
 };
 
-static json_t *workspace_relations(const struct rows *rows, int row)
+static json_t *workspace_relations(const struct workspace_view_row *workspace)
 {
-	const char *run = run_shown(rows, row);
-	json_t *object = relations_shown(relations, ARRAY_LEN(relations), rows, row);
+	const char *run = run_shown(workspace);
+	json_t *object = relation_cells_shown(relations, ARRAY_LEN(relations), workspace);
 
 	json_object_set_new(object, "current-run", to_one("runs", run));
 	json_object_set_new(object, "latest-run", to_one("runs", run));
-	json_object_set_new(object, "locked-by", lock_relation(rows, row));
+	json_object_set_new(object, "locked-by", lock_relation(workspace));
 	json_object_set_new(object, "vars",
-		relation_linked(
-			row_many(rows, row, "variable_ids", "vars"), "workspaces", row_text(rows, row, "id"), "vars"));
-	json_object_set_new(object, "data-retention-policy", retention_relation(rows, row));
+		relation_linked(many_shown("vars", workspace->variable_ids), "workspaces", workspace->id, "vars"));
+	json_object_set_new(
+		object, "data-retention-policy", retention_to_one(workspace->retention_id, workspace->retains_all));
 	return object;
 }
 
-static const struct column_shown attributes[] = {
-	{"name", row_string, "name"},
-	{"description", row_string, "description"},
-	{"auto-apply", row_boolean, "auto_apply"},
-	{"execution-mode", row_string, "execution_mode"},
-	{"working-directory", row_string, "working_directory"},
-	{"structured-run-output-enabled", row_boolean, "structured_run_output"},
-	{"created-at", row_time, "created_at"},
-	{"updated-at", row_time, "updated_at"},
-	{"latest-change-at", row_time, "latest_change_at"},
-	{"tag-names", row_json, "tag_names"},
+static const struct cell_shown attributes[] = {
+	CELL("name", workspace_view, name),
+	CELL("description", workspace_view, description),
+	CELL("auto-apply", workspace_view, auto_apply),
+	CELL("execution-mode", workspace_view, execution_mode),
+	CELL("working-directory", workspace_view, working_directory),
+	CELL("structured-run-output-enabled", workspace_view, structured_run_output),
+	CELL_TIME("created-at", workspace_view, created_at),
+	CELL_TIME("updated-at", workspace_view, updated_at),
+	CELL_TIME("latest-change-at", workspace_view, latest_change_at),
+	CELL_JSON("tag-names", workspace_view, tag_names),
 	/* counts and averages */
-	{"apply-duration-average", row_number, "apply_milliseconds"},
-	{"plan-duration-average", row_number, "plan_milliseconds"},
-	{"policy-check-failures", row_number, "policy_failures"},
-	{"run-failures", row_number, "run_failures"},
-	{"resource-count", row_number, "resource_count"},
-	{"kept-state-versions-count", row_number, "kept_states"},
-	{"workspace-kpis-runs-count", row_number, "run_count"},
+	CELL("apply-duration-average", workspace_view, apply_milliseconds),
+	CELL("plan-duration-average", workspace_view, plan_milliseconds),
+	CELL("policy-check-failures", workspace_view, policy_failures),
+	CELL("run-failures", workspace_view, run_failures),
+	CELL("resource-count", workspace_view, resource_count),
+	CELL("kept-state-versions-count", workspace_view, kept_states),
+	CELL("workspace-kpis-runs-count", workspace_view, run_count),
 	/* constants for features that do not exist */
-	{"environment", always_text, "default"},
-	{"source", always_text, "tfe-api"},
-	{"source-module-id", always, "null"},
-	{"no-code-upgrade-available", always, "false"},
+	CELL_ALWAYS("environment", "\"default\""),
+	CELL_ALWAYS("source", "\"tfe-api\""),
+	CELL_ALWAYS("source-module-id", "null"),
+	CELL_ALWAYS("no-code-upgrade-available", "false"),
 };
 
-static bool workspace_locked(const struct rows *rows, int row)
+static bool workspace_locked(const struct workspace_view_row *workspace)
 {
-	return !row_null(rows, row, "locked_by") || !row_null(rows, row, "current_run_id") ||
-		!row_null(rows, row, "hold_run_id");
+	return workspace->locked_by || workspace->current_run_id || workspace->hold_run_id;
 }
 
-static json_t *workspace_attributes(const struct store *store, const struct rows *rows, int row, const json_t *settings)
+static json_t *workspace_attributes(
+	const struct store *store, const struct workspace_view_row *workspace, const json_t *settings)
 {
-	const char *version = row_text(rows, row, "terraform_version");
-	bool local = text_equal(row_text(rows, row, "execution_mode"), "local");
+	const char *version = workspace->terraform_version;
+	bool local = text_equal(workspace->execution_mode, "local");
 	bool undestroyable = json_is_false(json_object_get(settings, "allow-destroy-plan"));
 	json_t *overwrites = json_object_get(settings, "setting-overwrites");
-	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
-	json_t *repository = vcs_repo_show(store, rows, row), *identifier = json_object_get(repository, "identifier");
+	json_t *shown = cells_shown(attributes, ARRAY_LEN(attributes), workspace);
+	json_t *repository = vcs_repo_shown(store, workspace->repository);
+	json_t *identifier = json_object_get(repository, "identifier");
 
 	json_object_set_new(shown, "vcs-repo", repository);
 	json_object_set_new(shown, "vcs-repo-identifier", identifier ? json_incref(identifier) : json_null());
 	json_object_set_new(shown, "operations", json_boolean(!local));
 	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
-	json_object_set_new(shown, "locked", json_boolean(workspace_locked(rows, row)));
-	json_object_set_new(shown, "locked-reason", lock_reason(rows, row));
-	json_object_set_new(
-		shown, "locked-at", row_null(rows, row, "locked_by") ? json_null() : row_time(rows, row, "locked_at"));
-	json_object_set_new(shown, "hold", hold_show(rows, row));
+	json_object_set_new(shown, "locked", json_boolean(workspace_locked(workspace)));
+	json_object_set_new(shown, "locked-reason", lock_reason(workspace));
+	json_object_set_new(shown, "locked-at", workspace->locked_by ? time_shown(workspace->locked_at) : json_null());
+	json_object_set_new(shown, "hold", hold_show(workspace));
 	json_object_set_new(shown, "actions", json_pack("{sb}", "is-destroyable", true));
 	json_object_set_new(shown, "can-queue-destroy-plan", json_boolean(!undestroyable));
-	json_object_set_new(shown, "permissions", workspace_permissions(rows, row));
+	json_object_set_new(shown, "permissions", workspace_permissions(workspace));
 	workspace_settings_show(settings, shown);
-	auto_destroy_show(rows, row, shown);
+	auto_destroy_show(workspace, shown);
 	json_object_set_new(shown, "setting-overwrites",
 		overwrites ? json_incref(overwrites) : json_pack("{s:b, s:b}", "execution-mode", 0, "agent-pool", 0));
 	return shown;
 }
 
 /* Links the states that could not become the current one, if there are any. */
-static void kept_link(const struct rows *rows, int row, json_t *links)
+static void kept_link(const struct workspace_view_row *workspace, json_t *links)
 {
 	_cleanup_(freep) char *kept = NULL;
 
-	if (!row_int(rows, row, "kept_states"))
+	if (!workspace->kept_states)
 		return;
 	kept = mem_printf("/api/v2/state-versions?filter[organization][name]=%s&filter[workspace][name]=%s"
 			  "&filter[status]=detached",
-		row_text(rows, row, "organization_name"), row_text(rows, row, "name"));
+		workspace->organization_name, workspace->name);
 	json_object_set_new(links, "kept-state-versions", json_string(kept));
 }
 
-json_t *workspace_resource(const struct store *store, const struct rows *rows, int row)
+json_t *workspace_resource(const struct store *store, const struct workspace_view_row *workspace)
 {
-	json_auto_t *settings = row_json(rows, row, "settings");
-	const char *organization = row_text(rows, row, "organization_name"), *name = row_text(rows, row, "name");
+	json_auto_t *settings = json_shown(workspace->settings);
+	const char *organization = workspace->organization_name, *name = workspace->name;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/workspaces/%s", organization, name);
 	_cleanup_(freep) char *html = mem_printf("/app/%s/workspaces/%s", organization, name);
-	json_t *resource = resource_new("workspaces", row_text(rows, row, "id"),
-		workspace_attributes(store, rows, row, settings), workspace_relations(rows, row));
+	json_t *resource = resource_new("workspaces", workspace->id, workspace_attributes(store, workspace, settings),
+		workspace_relations(workspace));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "self-html", html));
-	kept_link(rows, row, json_object_get(resource, "links"));
+	kept_link(workspace, json_object_get(resource, "links"));
 	return resource;
 }
 
-int workspace_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+int workspace_make(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	(void)err;
-	*ret_resource = workspace_resource(store, rows, row);
+	*ret_resource = workspace_resource(store, of_row);
 	return 0;
 }
 
-static json_t *resource_without_runs(const struct store *store, const struct rows *rows, int row)
+static json_t *resource_without_runs(const struct store *store, const struct workspace_view_row *workspace)
 {
 	static const char *const back[] = {"current-run", "latest-run", "locked-by"};
-	json_t *resource = workspace_resource(store, rows, row);
+	json_t *resource = workspace_resource(store, workspace);
 
 	for (size_t i = 0; i < ARRAY_LEN(back); i++)
 		json_object_del(json_object_get(resource, "relationships"), back[i]);
@@ -255,9 +250,12 @@ static bool included_holds(const json_t *included, const char *id)
 
 void workspaces_include(const struct store *store, const struct rows *rows, json_t *included)
 {
-	for (int i = 0; i < rows->count; i++)
-		if (!included_holds(included, row_text(rows, i, "id")))
-			json_array_append_new(included, resource_without_runs(store, rows, i));
+	for (int i = 0; i < rows->count; i++) {
+		const struct workspace_view_row *workspace = row_of(workspace_view, rows, i);
+
+		if (!included_holds(included, workspace->id))
+			json_array_append_new(included, resource_without_runs(store, workspace));
+	}
 }
 
 /* ---- reading ---- */
@@ -281,14 +279,19 @@ static int in_path_read(const struct request *req, struct rows *ret_rows, struct
 		   : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), ret_rows, err);
 }
 
-/* The workspace's row also gives the scope, so one query is enough. */
+/* The workspace's row also gives its place, so one query is enough. */
 int workspaces_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct scope scope;
+	const struct workspace_view_row *workspace;
 
-	if (includes_check(req, &kind_single_workspace, err) < 0 || in_path_read(req, &rows, err) < 0 ||
-		scope_workspace_read(req, &rows, &scope, err) < 0)
+	if (includes_check(req, &kind_single_workspace, err) < 0 || in_path_read(req, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	workspace = row_of(workspace_view, &rows, 0);
+	if (may(req, (struct place){.organization = workspace->organization_id, .workspace = workspace->id},
+		    "workspace", err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }
@@ -347,7 +350,7 @@ static int may_move(const struct request *req, const struct scope *scope, const 
 		return 0;
 	if (workspace_lookup(req->store, from.workspace, &rows, err) < 0)
 		return -1;
-	if (rows.count && text_equal(row_text(&rows, 0, "project_id"), to.project))
+	if (rows.count && text_equal(row_of(workspace_lookup, &rows, 0)->project_id, to.project))
 		return 0;
 	if (may_with(req, CAN_MOVE_WORKSPACE, from, "project", err) < 0)
 		return -1;

@@ -4,11 +4,12 @@
 
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 
-/* A row of store/workspaces/workspaces.h as a resource. */
-json_t *workspace_resource(const struct store *store, const struct rows *rows, int row);
+/* A workspace as a resource. */
+json_t *workspace_resource(const struct store *store, const struct workspace_view_row *workspace);
 /* The same, as a kind needs it (api/kinds.h). */
-int workspace_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+int workspace_make(struct store *store, const void *of_row, json_t **ret_resource, struct err *err);
 /* Appends the resources for rows of workspaces_read_all to the list, unless they are in it already. They lack the
  * relations back to runs, which clients would follow in circles. */
 void workspaces_include(const struct store *store, const struct rows *rows, json_t *included);

@@ -57,7 +57,7 @@ static int consent_take(struct store *store, const struct consent_order *order, 
 	char session[SHA256_HEX_SIZE];
 
 	session_hash(order->cookie, session);
-	return db_query(store->db, ret_rows, err, consent_take, .hash = hash, .session = session,
+	return db_query(store->db, ret_rows, err, consent_redeem, .hash = hash, .session = session,
 		.connection_id = order->connection_id);
 }
 
@@ -67,6 +67,7 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf verifier = BUF_INIT(SEALED_LIMIT);
 	_cleanup_(freep) char *context = NULL;
+	const struct consent_redeem_row *row;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(state, strlen(state), hash);
@@ -76,14 +77,15 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 		return err_set(err, ERR_FORBIDDEN,
 			"This consent was used before, is older than ten minutes, or began in another browser. Begin "
 			"again.");
+	row = row_of(consent_redeem, &rows, 0);
 	context = mem_printf(VERIFIER_SEAL "%s", hash);
-	if (seal_open(store, context, (struct sealed_column){&rows, 0, "verifier_sealed"}, &verifier, err) < 0)
+	if (hex_open(store, context, row->verifier_sealed, &verifier, err) < 0)
 		return -1;
 	*ret_consent = (struct consent){.state = mem_text(state),
 		.verifier = buf_take(&verifier),
-		.organization_name = mem_text(row_of(consent_take, &rows, 0)->organization_name),
-		.installation = row_of(consent_take, &rows, 0)->installation};
-	text_copy(ret_consent->organization_id.text, ID_SIZE, row_of(consent_take, &rows, 0)->organization_id);
+		.organization_name = mem_text(row->organization_name),
+		.installation = row->installation};
+	text_copy(ret_consent->organization_id.text, ID_SIZE, row->organization_id);
 	return 0;
 }
 

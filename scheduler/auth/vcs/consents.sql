@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: consent_insert
+-- Stores a consent by its state's digest, and deletes the session's oldest ones from `offset` on.
 -- takes: hash text, session text, organization_id text, connection_id text, verifier_sealed bytea,
 -- offset bigint, installation bigint
 with old as (
@@ -18,7 +19,8 @@ insert into vcs_authorizations
 values (
     :hash, :session, :organization_id, :connection_id, :verifier_sealed, nullif(:installation::bigint, 0));
 
--- statement: consent_take
+-- statement: consent_redeem
+-- Deletes the session's consent, so that it is valid once, and returns it unless it is older than ten minutes.
 -- takes: hash text, session text, connection_id text
 -- gives: organization_id text, organization_name text, installation bigint, verifier_sealed bytea null
 with gone as (
@@ -34,4 +36,5 @@ join organizations o on o.id = g.organization_id
 where g.created_at > now() - interval '10 minutes';
 
 -- statement: consents_sweep
+-- Deletes the consents that have expired.
 delete from vcs_authorizations where created_at < now() - interval '10 minutes';

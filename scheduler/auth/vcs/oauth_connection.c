@@ -32,38 +32,32 @@ void oauth_result_release(struct oauth_result *result)
 
 /* ---- reading ---- */
 
-static int secrets_open(
-	struct store *store, const struct rows *rows, struct oauth_connection *connection, struct err *err)
+static int secrets_open(struct store *store, const struct oauth_connection_row *row,
+	struct oauth_connection *connection, struct err *err)
 {
-	const char *token_id = row_of(oauth_connection, rows, 0)->token_id;
-	const struct sealed_secret secret = {{rows, 0, "secret_sealed"}, VCS_SECRET_SEAL, connection->id.text};
-	const struct sealed_secret refresh = {{rows, 0, "refresh_sealed"}, VCS_REFRESH_SEAL, token_id};
-
-	if (secret_open(store, &secret, &connection->secret, err) < 0)
+	if (secret_open_hex(store, row->secret_sealed, VCS_SECRET_SEAL, row->id, &connection->secret, err) < 0)
 		return -1;
-	return token_id ? secret_open(store, &refresh, &connection->refresh, err) : 0;
+	if (!row->token_id)
+		return 0;
+	return secret_open_hex(store, row->refresh_sealed, VCS_REFRESH_SEAL, row->token_id, &connection->refresh, err);
 }
 
-static int connection_take(
-	struct store *store, const struct rows *rows, struct oauth_connection *ret_connection, struct err *err)
+static int connection_take(struct store *store, const struct oauth_connection_row *row,
+	struct oauth_connection *ret_connection, struct err *err)
 {
-	enum vcs_provider provider = vcs_provider_of(row_of(oauth_connection, rows, 0)->provider);
-	struct oauth_connection c = {
-		.organization_name = mem_text(row_of(oauth_connection, rows, 0)->organization_name),
+	enum vcs_provider provider = vcs_provider_of(row->provider);
+	struct oauth_connection c = {.organization_name = mem_text(row->organization_name),
 		.provider_name = mem_text(vcs_provider_display(provider)),
-		.http_url = mem_text(row_of(oauth_connection, rows, 0)->http_url),
-		.api_url = mem_text(row_of(oauth_connection, rows, 0)->api_url),
-		.key = mem_text(text_or_empty(row_of(oauth_connection, rows, 0)->key)),
-		.redirect = mem_printf("%s/auth/%s/callback", store->settings->public_url,
-			row_of(oauth_connection, rows, 0)->callback_id),
-		.user = !row_of(oauth_connection, rows, 0)->user_name
-			? NULL
-			: mem_text(row_of(oauth_connection, rows, 0)->user_name),
-		.generation = row_of(oauth_connection, rows, 0)->generation};
+		.http_url = mem_text(row->http_url),
+		.api_url = mem_text(row->api_url),
+		.key = mem_text(text_or_empty(row->key)),
+		.redirect = mem_printf("%s/auth/%s/callback", store->settings->public_url, row->callback_id),
+		.user = row->user_name ? mem_text(row->user_name) : NULL,
+		.generation = row->generation};
 
-	text_copy(c.id.text, ID_SIZE, row_of(oauth_connection, rows, 0)->id);
-	text_copy(c.organization.text, ID_SIZE, row_of(oauth_connection, rows, 0)->organization_id);
-	if (secrets_open(store, rows, &c, err) < 0) {
+	text_copy(c.id.text, ID_SIZE, row->id);
+	text_copy(c.organization.text, ID_SIZE, row->organization_id);
+	if (secrets_open(store, row, &c, err) < 0) {
 		oauth_connection_release(&c);
 		return -1;
 	}
@@ -86,7 +80,7 @@ int oauth_connection_read(
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "OAuth client not found");
-	return connection_take(store, &rows, ret_connection, err);
+	return connection_take(store, row_of(oauth_connection, &rows, 0), ret_connection, err);
 }
 
 int oauth_connection_of_token(
@@ -98,7 +92,7 @@ int oauth_connection_of_token(
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "OAuth token not found");
-	return connection_take(store, &rows, ret_connection, err);
+	return connection_take(store, row_of(oauth_connection, &rows, 0), ret_connection, err);
 }
 
 /* ---- asking the provider ---- */

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: oauth_connection_columns()
+-- Columns of a connection with its sealed secrets, and of its token; null if it has none.
 c.id, c.organization_id, o.name as organization_name, c.provider, c.http_url, c.api_url, c.key,
     c.callback_id, c.secret_sealed, t.id as token_id, t.user_name, t.refresh_sealed, t.generation;
 
 -- fragment: oauth_connection_tables()
+-- Connections with their tokens.
 from vcs_connections c
 join organizations o on o.id = c.organization_id
 left join vcs_tokens t on t.connection_id = c.id;
@@ -15,11 +17,13 @@ left join vcs_tokens t on t.connection_id = c.id;
 -- refresh_sealed bytea null, generation bigint
 
 -- statement: oauth_connection_read
+-- The connection with that callback.
 -- takes: callback_id text
 -- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables() where c.callback_id = :callback_id;
 
 -- statement: oauth_connection_of_token
+-- The connection of that token, if the token can be renewed.
 -- takes: token_id text
 -- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables()

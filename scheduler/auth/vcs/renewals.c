@@ -34,11 +34,13 @@ int renewal_plan_installation(struct store *store, const char *installation_id, 
 int renewal_hasten(struct store *store, const char *repository_id, bool *ret_again, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct renewals_hasten_row *counts;
 
 	if (db_query(store->db, &rows, err, renewals_hasten, .repository_id = repository_id) < 0)
 		return -1;
-	*ret_again = row_of(renewals_hasten, &rows, 0)->known > 0;
-	return row_of(renewals_hasten, &rows, 0)->hastened ? announce(store, err) : 0;
+	counts = row_of(renewals_hasten, &rows, 0);
+	*ret_again = counts->known > 0;
+	return counts->hastened ? announce(store, err) : 0;
 }
 
 int renewals_take(struct store *store, int max, struct rows *ret_rows, struct err *err)
@@ -49,12 +51,12 @@ int renewals_take(struct store *store, int max, struct rows *ret_rows, struct er
 int renewals_wait(struct store *store, long long *ret_ms, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	long long ms;
+	const struct renewals_wait_row *next;
 
 	if (db_query(store->db, &rows, err, renewals_wait) < 0)
 		return -1;
-	ms = row_of(renewals_wait, &rows, 0)->ms;
-	*ret_ms = row_of(renewals_wait, &rows, 0)->ms_null ? -1 : ms < 0 ? 0 : ms;
+	next = row_of(renewals_wait, &rows, 0);
+	*ret_ms = next->ms_null ? -1 : next->ms < 0 ? 0 : next->ms;
 	return 0;
 }
 
@@ -83,7 +85,7 @@ static long long pause_of(const struct renewal *renewal, long long retry_after)
 int renewal_postpone(struct store *store, const struct renewal *renewal, long long retry_after, struct err *err)
 {
 	return db_query(store->db, NULL, err, renewal_postpone, .subject_id = renewal->subject_id,
-		.generation = renewal->generation, .pause_of = pause_of(renewal, retry_after));
+		.generation = renewal->generation, .pause = pause_of(renewal, retry_after));
 }
 
 int renewal_note(struct store *store, const char *connection_id, const char *message, struct err *err)

@@ -1,13 +1,17 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: renewals_announce
+-- Wakes the renewers. PostgreSQL joins equal notices of a transaction.
 select pg_notify('runyard_renewals', '');
 
 -- statement: renewal_plan_token_delete
+-- Renews the connection's token no longer: it does not expire.
 -- takes: connection_id text
 delete from vcs_renewals where token_id = (select id from vcs_tokens where connection_id = :connection_id);
 
 -- statement: renewal_plan_token_insert
+-- Plans the renewal of the connection's token after three quarters of its life. A new generation ends a renewal
+-- that is under way.
 -- takes: connection_id text, expires_in bigint
 insert into vcs_renewals as r(token_id, due_at)
 select id, now() + make_interval(secs => :expires_in::bigint * 0.75)
@@ -17,6 +21,7 @@ on conflict (token_id) do update set due_at = excluded.due_at, generation = r.ge
     failures = 0, renewed_at = now();
 
 -- statement: renewal_plan_installation
+-- The same for the token of an installation, in that many seconds.
 -- takes: installation_id text, in_seconds bigint
 insert into vcs_renewals as r(installation_id, due_at)
 values (:installation_id, now() + make_interval(secs => :in_seconds::bigint))
@@ -45,6 +50,7 @@ h as (
 select (select count(*) from s) as known, (select count(*) from h) as hastened;
 
 -- statement: renewals_take
+-- Takes up to `max` renewals that are due, the most urgent first, for a minute.
 -- takes: max bigint
 -- gives: subject_id text, token_id text null, installation_id text null, generation bigint, failures integer
 update vcs_renewals
@@ -60,20 +66,24 @@ where subject_id = any(array(
 returning subject_id, token_id, installation_id, generation, failures;
 
 -- statement: renewals_wait
+-- Milliseconds until the next renewal is due, below 0 if it is overdue; null if none is planned.
 -- gives: ms bigint null
 select ceil(extract(epoch from min(due_at) - now()) * 1000)::bigint as ms from vcs_renewals;
 
 -- statement: renewal_is_current
+-- A row, locked, if the renewal has not been replaced.
 -- takes: subject_id text, generation bigint
 select 1 from vcs_renewals where subject_id = :subject_id and generation = :generation for update;
 
 -- statement: renewal_postpone
--- takes: subject_id text, generation bigint, pause_of bigint
+-- Repeats a failed renewal after `pause` seconds.
+-- takes: subject_id text, generation bigint, pause bigint
 update vcs_renewals
-set failures = failures + 1, due_at = now() + make_interval(secs => :pause_of::bigint)
+set failures = failures + 1, due_at = now() + make_interval(secs => :pause::bigint)
 where subject_id = :subject_id and generation = :generation;
 
 -- statement: renewal_note
+-- Adds a failed renewal to the events of the connection.
 -- takes: new_id text, connection_id text, message text
 insert into vcs_events
     (id, organization_id, connection_id, found_by, kind, state, level, message, done_at)
@@ -82,5 +92,6 @@ from vcs_connections
 where id = :connection_id;
 
 -- statement: renewal_end
+-- Deletes a renewal that is over, unless it was replaced.
 -- takes: subject_id text, generation bigint
 delete from vcs_renewals where subject_id = :subject_id and generation = :generation;

@@ -75,7 +75,7 @@ int audit_insert(struct store *store, struct audit_batch *batch, struct err *err
 	if (!json_array_size(batch->rows))
 		return 0;
 	_cleanup_(freep) char *rows = json_text(batch->rows);
-	if (db_queue(store->db, err, audit_insert, .rows = rows, .name = topics[TOPIC_EVENTS].name) < 0)
+	if (db_queue(store->db, err, audit_insert, .rows = rows, .topic = topics[TOPIC_EVENTS].name) < 0)
 		return -1;
 	outbox_hand_over(&batch->messages, store->db, store->sink);
 	return 0;
@@ -105,46 +105,15 @@ int audit_write_system(struct store *store, const struct audit_event *event, str
 	return audit_write(store, &whole, err);
 }
 
-#define EVENT_COLUMNS                                                                                                  \
-	"id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action, " \
-	"resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes "
-/* The number of events before that time, of whole hours only. */
-#define COUNTED(whose, time)                                                                                           \
-	"coalesce((select events from audit_totals where organization_id = " whose " and until <= " time               \
-	" order by until desc limit 1), 0) "
-
-/* Lists events that match the condition `own`; `whose` is the key of their totals. audit_totals has the counts from the
- * first full hour after `since` to the last hour that was counted; the rest is counted here. The page is found in an
- * index before any other column is read. `materialized` computes the total once; `offset 0` keeps the page a lookup per
- * event also with a plan of the time when there were none (0.5 ms, else seconds with 100,000 events). */
-#define TRAIL(own, whose, same)                                                                                        \
-	"(with n as materialized (select case when s.known < c.until then (select count(*) from audit_events "         \
-	"where " own "and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,     \
-		"s.known") "+ (select count(*) from audit_events where " own                                           \
-			   "and at >= c.until) else (select count(*) "                                                 \
-			   "from audit_events where " own                                                              \
-			   "and at > $2::timestamptz) end as total from audit_counted c, (select "                     \
-			   "coalesce(date_trunc('hour', $2::timestamptz) + interval '1 hour', '-infinity') as known) " \
-			   "s), "                                                                                      \
-			   "k as (select at as k_at, position as k_position from audit_events where " own              \
-			   "and ($2::timestamptz is null or "                                                          \
-			   "at > $2::timestamptz) order by at desc, position desc limit $3 offset $4) "                \
-			   "select n.total, e.* from n left join (select " EVENT_COLUMNS                               \
-			   "from k cross join lateral (select * from "                                                 \
-			   "audit_events x where " same                                                                \
-			   "x.at = k_at and x.position = k_position offset 0) e) e on true "                           \
-			   "order by e.at desc, e.position desc)"
-
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err)
 {
-	const char *sql = list->organization ? TRAIL("organization_id = $1 ", "$1", "x.organization_id = $1 and ")
-					     : TRAIL("$1::text is null ", "''", "");
+	const struct db_statement *statement =
+		list->organization ? &audit_of_organization_statement : &audit_of_site_statement;
 
-	return db_query_sql(store->db, ret_rows, err, sql, P_TEXT(list->organization), P_TEXT(list->since),
-		P_INT(list->limit), P_INT(list->offset));
+	return db_query_one_of(store->db, ret_rows, err, statement, audit_of_organization,
+		.organization = list->organization, .since = list->since, .limit = list->limit, .offset = list->offset);
 }
 
-/* Counts the next hour with events, if it ended at least an hour ago. Concurrent schedulers write identical rows. */
 int audit_count(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -53,7 +53,7 @@ struct audit_list {
 	long long limit, offset;
 };
 
-/* Columns of audit_events and `total`, the newest first; a row with a null id if the page is empty. */
+/* The newest first, as the shape `audit_event`; a row with a null id if the page is empty. */
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
 /* Stores the number of events of past hours (table audit_totals). */
 int audit_count(struct store *store, struct err *err);

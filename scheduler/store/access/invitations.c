@@ -39,15 +39,15 @@ struct answering {
 
 int invited_users_delete(struct store *store, const char *user_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, invited_users_delete, .user_id = user_id);
+	return db_query(store->db, NULL, err, invited_user_clean, .user_id = user_id);
 }
 
 /* Moves e-mail subscriptions that the organization set up for the invited user. */
-static int subscriptions_move(struct store *store, const struct rows *rows, const char *user_id, struct err *err)
+static int subscriptions_move(
+	struct store *store, const struct invitation_row *invitation, const char *user_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, subscriptions_move,
-		.organization_id = row_of(invitation_read, rows, 0)->organization_id,
-		.user_id = row_of(invitation_read, rows, 0)->user_id, .user_id_2 = user_id);
+	return db_query(store->db, NULL, err, invitation_subscriptions_move,
+		.organization_id = invitation->organization_id, .invited_id = invitation->user_id, .user_id = user_id);
 }
 
 static int member_already(struct err *err)
@@ -60,8 +60,8 @@ static int no_member_check(struct store *store, const char *organization_id, con
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, no_member_check, .organization_id = organization_id, .user_id = user_id) <
-		0)
+	if (db_query(store->db, &rows, err, membership_of_user, .organization_id = organization_id,
+		    .user_id = user_id) < 0)
 		return -1;
 	return rows.count ? member_already(err) : 0;
 }
@@ -71,20 +71,23 @@ static int accept_in(void *data, struct err *err)
 	const struct answering *a = data;
 	const char *person = a->invited->user_id;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct invitation_row *invitation;
 
-	if (invitation_read(a->store, a->invited, &rows, err) < 0 ||
-		no_member_check(a->store, row_of(invitation_read, &rows, 0)->organization_id, person, err) < 0)
+	if (invitation_read(a->store, a->invited, &rows, err) < 0)
 		return -1;
-	if (db_query(a->store->db, NULL, err, invitations_accept_update, .membership_id = a->invited->membership_id,
-		    .person = person) < 0)
+	invitation = row_of(invitation, &rows, 0);
+	if (no_member_check(a->store, invitation->organization_id, person, err) < 0)
+		return -1;
+	if (db_query(a->store->db, NULL, err, invitation_accept, .membership_id = a->invited->membership_id,
+		    .user_id = person) < 0)
 		return err->kind == ERR_CONFLICT ? member_already(err) : -1;
-	if (subscriptions_move(a->store, &rows, person, err) < 0 ||
-		db_query(a->store->db, NULL, err, invitations_accept_delete,
-			.membership_id = a->invited->membership_id) < 0 ||
-		db_query(a->store->db, NULL, err, invitations_accept_update_2, .person = person,
-			.with_code = a->invited->with_code, .email = row_of(invitation_read, &rows, 0)->email) < 0)
+	if (subscriptions_move(a->store, invitation, person, err) < 0 ||
+		db_query(a->store->db, NULL, err, invitation_mail_delete, .membership_id = a->invited->membership_id) <
+			0 ||
+		db_query(a->store->db, NULL, err, invitation_email_confirm, .user_id = person,
+			.with_code = a->invited->with_code, .email = invitation->email) < 0)
 		return -1;
-	return invited_users_delete(a->store, row_of(invitation_read, &rows, 0)->user_id, err);
+	return invited_users_delete(a->store, invitation->user_id, err);
 }
 
 int invitation_accept(struct store *store, const struct invited *invited, struct err *err)
@@ -100,9 +103,9 @@ static int decline_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (invitation_read(a->store, a->invited, &rows, err) < 0 ||
-		db_query(a->store->db, NULL, err, invitations_decline, .membership_id = a->invited->membership_id) < 0)
+		db_query(a->store->db, NULL, err, invitation_delete, .membership_id = a->invited->membership_id) < 0)
 		return -1;
-	return invited_users_delete(a->store, row_of(invitation_read, &rows, 0)->user_id, err);
+	return invited_users_delete(a->store, row_of(invitation, &rows, 0)->user_id, err);
 }
 
 int invitation_decline(struct store *store, const struct invited *invited, struct err *err)
@@ -114,16 +117,16 @@ int invitation_decline(struct store *store, const struct invited *invited, struc
 
 int invitations_sweep(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err, invitations_sweep_delete) < 0)
+	if (db_query(store->db, NULL, err, invitations_expire) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, invitations_sweep_delete_2);
+	return db_query(store->db, NULL, err, invited_users_clean);
 }
 
 /* ---- the mail ---- */
 
 int invitation_mail_queue(struct store *store, const char *membership_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, invitation_mail_queue, .membership_id = membership_id,
+	return db_query(store->db, NULL, err, invitation_mail_insert, .membership_id = membership_id,
 		.new_id = id_new("ntf").text, .notification_seconds = store->settings->notification_seconds);
 }
 
@@ -149,17 +152,24 @@ bool invitation_code_valid(const struct store *store, const char *membership_id,
 
 char *invitation_mail_text(const struct store *store, const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "membership_id");
-	_cleanup_(freep) char *code = code_make(store, id);
+	return invitation_mail_compose(store,
+		&(struct invitation_mail){.membership_id = row_text(rows, row, "membership_id"),
+			.invited_by = row_text(rows, row, "invited_by"),
+			.expires_at = row_text(rows, row, "expires_at")});
+}
+
+char *invitation_mail_compose(const struct store *store, const struct invitation_mail *mail)
+{
+	_cleanup_(freep) char *code = code_make(store, mail->membership_id);
 	struct buf text = BUF_INIT(MAIL_LIMIT);
 
 	buf_printf(&text,
 		"The organization %s invites you to become a member.\n\n"
 		"To accept or to decline, open this page and sign in:\n\n%s/app/invitations/%s?code=",
-		row_text(rows, row, "invited_by"), store->settings->public_url, id);
+		mail->invited_by, store->settings->public_url, mail->membership_id);
 	buf_url(&text, code);
 	buf_printf(&text,
 		"\n\nThe link is for you alone, and is valid until %s. If you do not expect it, ignore this mail.\n",
-		row_text(rows, row, "expires_at"));
+		mail->expires_at);
 	return buf_take(&text);
 }

@@ -6,14 +6,12 @@
  * Invitations to organizations. An invitation is a membership with the status `invited`. Its user has no name, even if
  * a registered user has the address. So it grants no rights, and the organization does not learn whether the address is
  * registered. A user accepts it with the code from its mail, or because the address is theirs and confirmed. Acceptance
- * transfers the membership and its team memberships to that user. The invitation expires after INVITATION_DAYS.
+ * transfers the membership and its team memberships to that user. The invitation expires after 14 days.
  *
- * Columns read: id, organization_id, organization_name, email (as the organization wrote it), created_at, expires_at.
+ * Rows have the shape `invitation`; `email` is as the organization wrote it.
  */
 
 #include "scheduler/store/store.h"
-
-#define INVITATION_DAYS "14"
 
 struct invited {
 	const char *membership_id;
@@ -33,7 +31,14 @@ int invitation_decline(struct store *store, const struct invited *invited, struc
 
 /* Queues the mail with the link. Call it in the transaction that creates the invitation. */
 int invitation_mail_queue(struct store *store, const char *membership_id, struct err *err);
-/* The text of that mail, with the link. `rows` has membership_id, invited_by and expires_at. The caller frees it. */
+struct invitation_mail {
+	const char *membership_id;
+	const char *invited_by; /* the organization's name */
+	const char *expires_at;
+};
+/* The text of that mail, with the link. The caller frees it. */
+char *invitation_mail_compose(const struct store *store, const struct invitation_mail *mail);
+/* The same from a row with these columns. */
 char *invitation_mail_text(const struct store *store, const struct rows *rows, int row);
 /* True if the code is that of the invitation. */
 bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code);

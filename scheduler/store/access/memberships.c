@@ -56,7 +56,7 @@ static int member_check(const struct inviting *i, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(i->store->db, &rows, err, member_check, .organization_id = i->invitation->organization_id,
+	if (db_query(i->store->db, &rows, err, member_of_email, .organization_id = i->invitation->organization_id,
 		    .email = i->invitation->email) < 0)
 		return -1;
 	return rows.count ? email_taken(err) : 0;
@@ -67,11 +67,11 @@ static int invited_user(const struct inviting *i, struct rows *ret_user, struct 
 {
 	struct db *db = i->store->db;
 
-	if (db_query(db, ret_user, err, invited_user_insert, .new_id = id_new("user").text,
+	if (db_query(db, ret_user, err, invited_user_ensure, .new_id = id_new("user").text,
 		    .email = i->invitation->email) < 0)
 		return -1;
-	return db_query(db, NULL, err, invited_user_delete, .organization_id = i->invitation->organization_id,
-		.id = row_of(invited_user_insert, ret_user, 0)->id);
+	return db_query(db, NULL, err, invitation_expired_delete, .organization_id = i->invitation->organization_id,
+		.id = row_of(invited_user_ensure, ret_user, 0)->id);
 }
 
 static int invited_teams(struct inviting *i, const char *user_id, struct err *err)
@@ -81,11 +81,11 @@ static int invited_teams(struct inviting *i, const char *user_id, struct err *er
 	const struct invitation *invitation = i->invitation;
 
 	db_array_add_texts(&ids, invitation->team_ids);
-	if (db_query(i->store->db, &rows, err, invited_teams, .ids = &ids,
+	if (db_query(i->store->db, &rows, err, invited_teams_join, .ids = &ids,
 		    .organization_id = invitation->organization_id, .user_id = user_id,
 		    .user = response_scope_user(i->store->scope)) < 0)
 		return -1;
-	if ((size_t)row_of(invited_teams, &rows, 0)->joined < json_array_size(invitation->team_ids))
+	if ((size_t)row_of(invited_teams_join, &rows, 0)->joined < json_array_size(invitation->team_ids))
 		return err_at(err, "/data/relationships/teams", "Teams must be teams of the organization");
 	return 0;
 }
@@ -98,9 +98,9 @@ static int invite_in(void *data, struct err *err)
 
 	if (member_check(i, err) < 0 || invited_user(i, &user, err) < 0)
 		return -1;
-	user_id = row_of(invited_user_insert, &user, 0)->id;
+	user_id = row_of(invited_user_ensure, &user, 0)->id;
 	i->id = id_new("ou");
-	if (db_query(i->store->db, NULL, err, memberships_invite, .id = i->id.text,
+	if (db_query(i->store->db, NULL, err, membership_insert, .id = i->id.text,
 		    .organization_id = i->invitation->organization_id, .user_id = user_id,
 		    .email = i->invitation->email) < 0)
 		return err->kind == ERR_CONFLICT ? email_taken(err) : -1;
@@ -130,16 +130,17 @@ static int leave_in(void *data, struct err *err)
 {
 	const struct leaving *l = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct membership_delete_row *left;
 
-	/* Locks the owners team first, so that concurrent removals can't remove the last two owners. */
-	if (db_query(l->store->db, NULL, err, memberships_leave_lock, .id = l->id) < 0 ||
-		db_query(l->store->db, &rows, err, memberships_leave_delete, .id = l->id) < 0)
+	if (db_query(l->store->db, NULL, err, membership_owners_lock, .id = l->id) < 0 ||
+		db_query(l->store->db, &rows, err, membership_delete, .id = l->id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "organization membership not found");
-	if (owners_check(l->store, row_of(memberships_leave_delete, &rows, 0)->organization_id, err) < 0)
+	left = row_of(membership_delete, &rows, 0);
+	if (owners_check(l->store, left->organization_id, err) < 0)
 		return -1;
-	return invited_users_delete(l->store, row_of(memberships_leave_delete, &rows, 0)->user_id, err);
+	return invited_users_delete(l->store, left->user_id, err);
 }
 
 int membership_delete(struct store *store, const char *id, struct err *err)

@@ -17,8 +17,7 @@ struct membership_list {
 	long long limit, offset;
 };
 
-/* Columns: id, organization_id, organization_name, user_id, email, username, status, created_at, teams (a JSON array of
- * ids, of teams that the requester may see). Service users are excluded. */
+/* The shape `membership`; its teams are those that the requester may see. Service users are excluded. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
 /* Reads the memberships with these ids. The rows are available later (db_ask). */
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

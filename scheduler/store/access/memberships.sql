@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: memberships_columns(user)
--- `user` is the number of the requester's parameter (store/access/response_scope.h).
+-- Columns of a membership with memberships_tables. `teams` are those that the requester sees.
 m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.email, u.email) as email,
     u.username, m.status, m.created_at,
     (
@@ -13,6 +13,7 @@ m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.emai
     ) as teams;
 
 -- fragment: memberships_tables()
+-- Memberships of people with their organizations.
 from organization_memberships m
 join organizations o on o.id = m.organization_id
 join users u on u.id = m.user_id and not u.is_service_account;
@@ -22,6 +23,7 @@ join users u on u.id = m.user_id and not u.is_service_account;
 -- username text null, status text, created_at timestamptz, teams jsonb
 
 -- statement: memberships_list
+-- One page of an organization's memberships, the oldest first.
 -- takes: organization_id text, search text, emails text, status text, limit bigint, offset bigint, user text
 -- gives: membership
 with found as (
@@ -44,16 +46,19 @@ left join (
 order by f.created_at, f.id;
 
 -- statement: memberships_read_all
+-- The memberships with these ids.
 -- takes: ids text[], user text
 -- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = any(:ids::text[]);
 
 -- statement: membership_read
+-- The membership of that id.
 -- takes: id text, user text
 -- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = :id;
 
 -- statement: membership_guarded
+-- A row if the member is an owner, or is in a team that the requester does not see.
 -- takes: organization_id text, user_id text, everywhere boolean, user text
 -- gives: owners boolean
 select t.kind = 'owners' as owners
@@ -64,7 +69,8 @@ where t.organization_id = :organization_id and m.user_id = :user_id
 order by t.kind <> 'owners'
 limit 1;
 
--- statement: member_check
+-- statement: member_of_email
+-- A row if a member of the organization with a name has that address.
 -- takes: organization_id text, email text
 select 1
 from organization_memberships m
@@ -72,7 +78,8 @@ join users u on u.id = m.user_id and u.username is not null and not u.is_service
 where m.organization_id = :organization_id and lower(u.email) = lower(:email)
 limit 1;
 
--- statement: invited_user_insert
+-- statement: invited_user_ensure
+-- The user without a name who has that address; creates them if there is none.
 -- takes: new_id text, email text
 -- gives: id text
 insert into users (id, email)
@@ -81,12 +88,14 @@ on conflict (lower(email))
 where username is null do update set email = users.email
 returning id;
 
--- statement: invited_user_delete
+-- statement: invitation_expired_delete
+-- Deletes the user's expired invitation to the organization.
 -- takes: organization_id text, id text
 delete from organization_memberships m
 where m.organization_id = :organization_id and m.user_id = :id and :invitation_expired();
 
--- statement: invited_teams
+-- statement: invited_teams_join
+-- Makes the invited user a member of those of the teams that the requester sees, and counts them.
 -- takes: ids text[], organization_id text, user_id text, user text
 -- gives: joined bigint
 with j as (
@@ -100,12 +109,15 @@ with j as (
 select count(*) as joined
 from j;
 
--- statement: memberships_invite
+-- statement: membership_insert
+-- Creates the invitation.
 -- takes: id text, organization_id text, user_id text, email text
 insert into organization_memberships (id, organization_id, user_id, status, email)
 values (:id, :organization_id, :user_id, 'invited', :email);
 
--- statement: memberships_leave_lock
+-- statement: membership_owners_lock
+-- Locks the owners team of the membership's organization, so that concurrent removals can't remove the last two
+-- owners.
 -- takes: id text
 select 1
 from teams t
@@ -113,7 +125,8 @@ join organization_memberships m on m.organization_id = t.organization_id
 where m.id = :id and t.kind = 'owners'
 for update of t;
 
--- statement: memberships_leave_delete
+-- statement: membership_delete
+-- Deletes the membership.
 -- takes: id text
 -- gives: organization_id text, user_id text
 delete from organization_memberships where id = :id returning organization_id, user_id;

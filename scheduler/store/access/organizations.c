@@ -19,10 +19,10 @@ static int create_in(void *data, struct err *err)
 	_cleanup_(freep) char *settings = c->order->settings ? json_text(c->order->settings) : mem_text("{}");
 
 	c->id = id_new("org");
-	if (db_query(c->store->db, NULL, err, organizations_create_insert, .id = c->id.text, .name = c->order->name,
+	if (db_query(c->store->db, NULL, err, organization_insert, .id = c->id.text, .name = c->order->name,
 		    .email = c->order->email, .settings = settings, .pool_id = c->order->pool_id) < 0 ||
-		db_query(c->store->db, NULL, err, organizations_create_insert_2, .new_id = id_new("prj").text,
-			.id = c->id.text) < 0)
+		db_query(c->store->db, NULL, err, default_project_insert, .new_id = id_new("prj").text,
+			.organization_id = c->id.text) < 0)
 		return -1;
 	if (teams_begin(c->store, c->id.text, err) < 0)
 		return -1;
@@ -49,12 +49,12 @@ int organization_read(struct store *store, const char *name, struct rows *ret_ro
 
 int organization_lookup(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, organizations_lookup, .name = name);
+	return db_query(store->db, ret_rows, err, organization_lookup, .name = name);
 }
 
 int organization_lookup_ask(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, organizations_lookup, .name = name);
+	return db_ask(store->db, ret_rows, err, organization_lookup, .name = name);
 }
 
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err)
@@ -91,21 +91,18 @@ static int delete_in(void *data, struct err *err)
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Locks workspaces before jobs, as everywhere. A claim locks its job, so no apply starts between the check and
-	 * the deletion. */
-	if (db_query(d->store->db, NULL, err, organizations_delete_lock, .id = d->id) < 0 ||
-		db_query(d->store->db, &rows, err, organizations_delete_lock_2, .id = d->id) < 0)
+	/* Locks workspaces before jobs, as everywhere. */
+	if (db_query(d->store->db, NULL, err, organization_workspaces_lock, .id = d->id) < 0 ||
+		db_query(d->store->db, &rows, err, organization_jobs_lock, .id = d->id) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (row_of(organizations_delete_lock_2, &rows, i)->applying)
+		if (row_of(organization_jobs_lock, &rows, i)->applying)
 			return err_set(
 				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
-	/* Runs refer to configuration versions and pools, so they are deleted first. */
-	if (db_query(d->store->db, NULL, err, organizations_delete, .id = d->id) < 0)
+	if (db_query(d->store->db, NULL, err, organization_runs_delete, .id = d->id) < 0 ||
+		vcs_removals_add(d->store, &(struct vcs_removals_of){.organization_id = d->id}, err) < 0)
 		return -1;
-	if (vcs_removals_add(d->store, &(struct vcs_removals_of){.organization_id = d->id}, err) < 0)
-		return -1;
-	return db_query(d->store->db, NULL, err, organizations_delete_delete_2, .id = d->id);
+	return db_query(d->store->db, NULL, err, organization_delete, .id = d->id);
 }
 
 int organization_delete(struct store *store, const char *id, struct err *err)

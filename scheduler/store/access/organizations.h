@@ -18,8 +18,7 @@ struct organization_order {
  * ERR_INVALID "Name has already been taken". */
 int organization_create(
 	struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err);
-/* Columns id, name, email, settings, default_pool_id, created_at, default_project_id, retention_id and retains_all (its
- * data retention policy). ERR_NOT_FOUND. */
+/* The shape `organization`. ERR_NOT_FOUND. */
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 /* The same for many names, sorted by name; unknown names are skipped. The rows are available later (db_ask). */
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err);
@@ -33,7 +32,7 @@ struct organization_list {
 	const char *search;  /* part of the name or the email, or NULL */
 	long long limit, offset;
 };
-/* The same columns and `total`, by name. */
+/* The same and `total`, by name. */
 int organizations_list(
 	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err);
 

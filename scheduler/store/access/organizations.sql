@@ -1,49 +1,57 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: organizations_columns(user)
--- `user` is the number of the requester's parameter (store/access/response_scope.h).
+-- Columns of an organization with organizations_tables. `rights` are those of the requester.
 :rights_in_organization(:user, o.id) as rights, o.id, o.name, o.email, o.settings, o.default_pool_id,
     o.created_at,
     (select p.id from projects p where p.organization_id = o.id and p.is_default) as default_project_id,
     r.id as retention_id, r.delete_older_than_n_days is null as retains_all;
 
 -- fragment: organizations_tables()
+-- Organizations with their data retention policies.
 from organizations o left join data_retention_policies r on r.organization_id = o.id;
 
--- statement: organizations_create_insert
+-- shape: organization
+-- total bigint optional, rights bigint, id text, name text, email text, settings jsonb,
+-- default_pool_id text null, created_at timestamptz, default_project_id text, retention_id text null,
+-- retains_all boolean
+
+-- statement: organization_insert
+-- Creates an organization.
 -- takes: id text, name text, email text, settings jsonb, pool_id text
 insert into organizations (id, name, email, settings, default_pool_id)
 values (:id, :name, :email, :settings::jsonb, :pool_id);
 
--- statement: organizations_create_insert_2
--- takes: new_id text, id text
+-- statement: default_project_insert
+-- Creates the default project of a new organization.
+-- takes: new_id text, organization_id text
 insert into projects (id, organization_id, name, is_default)
-values (:new_id, :id, 'Default Project', true);
+values (:new_id, :organization_id, 'Default Project', true);
 
 -- statement: organization_read
+-- The organization of that name, in any case.
 -- takes: name text, user text
--- gives: rights bigint, id text, name text, email text, settings jsonb, default_pool_id text null,
--- created_at timestamptz, default_project_id text, retention_id text, retains_all boolean
+-- gives: organization
 select :organizations_columns(:user) :organizations_tables() where lower(o.name) = lower(:name);
 
--- statement: organizations_lookup
+-- statement: organization_lookup
+-- Its id and its name as spelled at its creation.
 -- takes: name text
 -- gives: id text, name text
 select id, name from organizations where lower(name) = lower(:name);
 
 -- statement: organizations_read_all
+-- The organizations of these names, by name.
 -- takes: names text[], user text
--- gives: rights bigint, id text, name text, email text, settings jsonb, default_pool_id text null,
--- created_at timestamptz, default_project_id text, retention_id text, retains_all boolean
+-- gives: organization
 select :organizations_columns(:user) :organizations_tables()
 where lower(o.name) in (select lower(x) from unnest(:names::text[]) x)
 order by lower(o.name);
 
 -- statement: organizations_list
+-- One page of organizations by name: those of the user, or all. The user of an audit token sees none.
 -- takes: user_id text, search text, limit bigint, offset bigint, user text
--- gives: total bigint, rights bigint, id text, name text, email text, settings jsonb,
--- default_pool_id text null, created_at timestamptz, default_project_id text, retention_id text,
--- retains_all boolean
+-- gives: organization
 with found as (
     select o.id, lower(o.name) as name
     from organizations o
@@ -66,18 +74,22 @@ left join (
 order by lower(f.name);
 
 -- statement: organization_update
+-- Changes what is not null, and the settings that are given.
 -- takes: id text, name text, email text, settings jsonb, pool_set boolean, pool_id text
 update organizations
 set name = coalesce(:name, name), email = coalesce(:email, email),
-    settings = settings || :settings::jsonb, default_pool_id = case when :pool_set then :pool_id
-    else default_pool_id end
+    settings = settings || :settings::jsonb,
+    default_pool_id = case when :pool_set then :pool_id else default_pool_id end
 where id = :id;
 
--- statement: organizations_delete_lock
+-- statement: organization_workspaces_lock
+-- Locks the organization's workspaces in the order of their ids.
 -- takes: id text
 select 1 from workspaces where organization_id = :id order by id for update;
 
--- statement: organizations_delete_lock_2
+-- statement: organization_jobs_lock
+-- Locks the jobs of its current runs. A claim locks its job, so no apply starts between this check and the
+-- deletion.
 -- takes: id text
 -- gives: applying boolean
 select state = 'claimed' and stage = 'apply' as applying
@@ -86,15 +98,18 @@ where run_id in (select id from runs where organization_id = :id and not ended)
 order by id
 for update;
 
--- statement: organizations_delete
+-- statement: organization_runs_delete
+-- Deletes all its runs, which refer to configuration versions and pools.
 -- takes: id text
 delete from runs where organization_id = :id;
 
--- statement: organizations_delete_delete_2
+-- statement: organization_delete
+-- Deletes the organization with everything in it.
 -- takes: id text
 delete from organizations where id = :id;
 
 -- statement: organization_capacity
+-- Numbers of its jobs that wait and that are claimed.
 -- takes: id text
 -- gives: pending bigint, running bigint
 select count(*) filter (where state = 'waiting') as pending,

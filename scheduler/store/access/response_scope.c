@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/access/response_scope.h"
 
+#include "scheduler/store/access/response_scope.sql.h"
+
 void response_scope_release(struct response_scope *scope)
 {
 	rows_release(&scope->memberships);
@@ -10,9 +12,12 @@ rights response_scope_rights(const struct response_scope *scope, const char *org
 {
 	if (!scope || scope->all)
 		return ~(rights)0;
-	for (int i = 0; i < scope->memberships.count; i++)
-		if (text_equal(row_text(&scope->memberships, i, "organization_id"), organization_id))
-			return (rights)row_int(&scope->memberships, i, "rights");
+	for (int i = 0; i < scope->memberships.count; i++) {
+		const struct requester_row *member = row_of(requester, &scope->memberships, i);
+
+		if (text_equal(member->organization_id, organization_id))
+			return (rights)member->rights;
+	}
 	return 0;
 }
 

@@ -18,14 +18,14 @@ struct response_scope {
 	bool all;  /* a site admin */
 	bool owns; /* an owner of every organization that they are a member of */
 	struct id user;
-	struct rows memberships; /* organization_id, rights: one row per organization */
+	struct rows memberships; /* the shape `requester`: one row per organization */
 };
 
 void response_scope_release(struct response_scope *scope);
 /* The requester's rights in all of the organization; none if not a member. NULL (the scheduler itself) has all rights.
  */
 rights response_scope_rights(const struct response_scope *scope, const char *organization_id);
-/* The fragments' `user` parameter: P_TEXT(response_scope_user(store->scope)). */
+/* The fragments' `user`: `.user = response_scope_user(store->scope)`. */
 const char *response_scope_user(const struct response_scope *scope);
 /* For lists in one organization: whether the requester has the permission in all of it, so that no row is filtered. */
 bool response_scope_all(const struct response_scope *scope, const char *organization_id, enum permission permission);

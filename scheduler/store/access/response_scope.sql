@@ -1,8 +1,13 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: requester
+-- id text null, user_id text null, pool_id text null, notifier boolean, username text null,
+-- is_site_admin boolean, is_service_account boolean, organization_id text null, rights bigint,
+-- closed text null, stale boolean
+
 -- fragment: rights_of(user, organization, given)
--- SQL expressions: the requester's rights in one workspace, project or organization. Their arguments are SQL,
--- too: `user` is the number of a parameter, such as "$3". Resources read the result from the column `rights`.
+-- The requester's rights in one workspace, project or organization. `given` adds the rights that teams have in
+-- the workspace or the project. Resources read the result from the column `rights`.
 case when :user::text is null then -1
     else (
         select coalesce(bit_or(g.rights), 0)
@@ -13,9 +18,11 @@ case when :user::text is null then -1
     ) end;
 
 -- fragment: rights_in_organization(user, organization)
+-- The requester's rights in all of the organization.
 :rights_of(:user, :organization, {});
 
 -- fragment: rights_in_workspace(user, organization, workspace)
+-- The requester's rights in the workspace.
 :rights_of(:user, :organization,
         {
             union all
@@ -45,7 +52,7 @@ case when :user::text is null then -1
         });
 
 -- fragment: workspaces_with(user, mask)
--- Conditions of lists: `everywhere` is the parameter P_BOOL(response_scope_all(...)).
+-- Workspaces in which the requester's teams have one of the rights in `mask`.
 select tw.workspace_id
 from team_members m
 join team_workspaces tw on tw.team_id = m.team_id and tw.rights & :mask <> 0
@@ -58,15 +65,19 @@ join workspaces x on x.project_id = tp.project_id
 where m.user_id = :user;
 
 -- fragment: in_scope(everywhere, user, workspace, mask)
+-- Conditions of lists: `everywhere` is response_scope_all().
 (:everywhere::boolean or :workspace in (:workspaces_with(:user, :mask)));
 
 -- fragment: workspace_in_scope(everywhere, user, workspace)
+-- The condition that the requester sees the workspace.
 :in_scope(:everywhere, :user, :workspace, 1);
 
 -- fragment: runs_in_scope(everywhere, user, workspace)
+-- The condition that the requester sees the workspace's runs.
 :in_scope(:everywhere, :user, :workspace, 2);
 
 -- fragment: project_in_scope(everywhere, user, project)
+-- The condition that the requester sees the project: by its own teams, or because they see a workspace of it.
 (:everywhere::boolean
         or :project in (
             select tp.project_id
@@ -95,4 +106,5 @@ t.kind in ('owners', 'team')
             or exists (select 1 from team_members v where v.team_id = t.id and v.user_id = :user));
 
 -- fragment: secret_teams_in_scope(user)
+-- Whether the requester sees the secret teams of a team `t`'s organization.
 (:rights_in_organization(:user, t.organization_id)) & 17592186044416 <> 0;

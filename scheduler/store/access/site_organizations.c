@@ -21,7 +21,7 @@ int site_organization_update(struct store *store, const char *id, const json_t *
 {
 	_cleanup_(freep) char *text = json_text(settings);
 
-	return db_query(store->db, NULL, err, site_organization_update, .id = id, .p2 = text);
+	return db_query(store->db, NULL, err, site_organization_update, .id = id, .settings = text);
 }
 
 struct sharing {
@@ -37,12 +37,11 @@ static int replace_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&names, s->names);
-	if (db_query(s->store->db, NULL, err, site_organizations_replace_delete, .id = s->id) < 0 ||
-		db_query(s->store->db, &rows, err, site_organizations_replace_read, .id = s->id, .names = &names) < 0)
+	if (db_query(s->store->db, NULL, err, module_consumers_clear, .id = s->id) < 0 ||
+		db_query(s->store->db, &rows, err, module_consumers_add, .id = s->id, .names = &names) < 0)
 		return -1;
 	if (rows.count)
-		return err_at(err, "/data", "Organization %s not found",
-			row_of(site_organizations_replace_read, &rows, 0)->name);
+		return err_at(err, "/data", "Organization %s not found", row_of(module_consumers_add, &rows, 0)->name);
 	return 0;
 }
 

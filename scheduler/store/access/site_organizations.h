@@ -14,11 +14,10 @@ struct site_organizations {
 	const char *module_consumers_of; /* only organizations that may use the modules of this one (an id), or NULL */
 	long long limit, offset;
 };
-/* Columns id, name, email, created_at, is_disabled, admin_settings, run_limit, workspaces, current_runs (those that
- * have not ended), owners (ids of users) and total; sorted by name. */
+/* The shape `site_organization`, sorted by name; current_runs counts those that have not ended. */
 int site_organizations_list(
 	struct store *store, const struct site_organizations *list, struct rows *ret_rows, struct err *err);
-/* The same columns of one organization. ERR_NOT_FOUND. */
+/* The same of one organization. ERR_NOT_FOUND. */
 int site_organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 /* Changes the members of `settings`; "is-disabled" is one of them. */
 int site_organization_update(struct store *store, const char *id, const json_t *settings, struct err *err);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: site_organizations_columns()
+-- Columns of an organization `o` for site admins.
 o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
     coalesce((select runs from run_quotas q where q.organization_id = o.id), 0) as run_limit,
     coalesce((select workspaces from organization_totals c where c.organization_id = o.id), 0) as workspaces,
@@ -18,6 +19,7 @@ o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
 -- admin_settings jsonb, run_limit integer, workspaces bigint, current_runs bigint, owners jsonb
 
 -- statement: site_organizations_list
+-- One page of all organizations by name, or of those that may use the modules of one.
 -- takes: search text, module_consumers_of text, limit bigint, offset bigint
 -- gives: site_organization
 with found as (
@@ -40,22 +42,26 @@ left join (
 order by lower(f.name);
 
 -- statement: site_organization_read
+-- The organization of that name, in any case.
 -- takes: name text
 -- gives: site_organization
 select :site_organizations_columns() from organizations o where lower(o.name) = lower(:name);
 
 -- statement: site_organization_update
--- takes: id text, p2 jsonb
+-- Changes the settings that are given; `is-disabled` is one of them.
+-- takes: id text, settings jsonb
 update organizations
-set is_disabled = coalesce((:p2::jsonb ->> 'is-disabled')::boolean, is_disabled),
-    admin_settings = admin_settings || (:p2::jsonb - 'is-disabled')
+set is_disabled = coalesce((:settings::jsonb ->> 'is-disabled')::boolean, is_disabled),
+    admin_settings = admin_settings || (:settings::jsonb - 'is-disabled')
 where id = :id;
 
--- statement: site_organizations_replace_delete
+-- statement: module_consumers_clear
+-- Deletes the list of organizations that may use the organization's modules.
 -- takes: id text
 delete from module_consumers where organization_id = :id;
 
--- statement: site_organizations_replace_read
+-- statement: module_consumers_add
+-- Adds the organizations to that list, and returns a name that does not exist, if any.
 -- takes: id text, names text[]
 -- gives: name text
 with named as (

@@ -23,8 +23,8 @@ struct access_list {
 	long long limit, offset;
 };
 
-/* Columns: id, team_id, place_id, organization_id, access, detail, workspace_detail (null in a workspace). Lists teams
- * that the requester may see, with `total`; a row with a null id if the page is empty. */
+/* Lists the access of teams that the requester may see: the shape `team_access`, whose workspace_detail is null in a
+ * workspace. A row with a null id if the page is empty. */
 int team_accesses_list(struct store *store, const struct access_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int team_access_read(

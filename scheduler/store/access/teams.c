@@ -30,8 +30,8 @@ int teams_list(struct store *store, const struct team_list *list, struct rows *r
 int team_built_in(
 	struct store *store, const char *organization_id, enum team_kind kind, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, teams_team_built, .organization_id = organization_id,
-		.team_kinds = team_kinds[kind]);
+	return db_query(
+		store->db, ret_rows, err, team_built_in, .organization_id = organization_id, .kind = team_kinds[kind]);
 }
 
 int teams_include_owners(struct store *store, const json_t *team_ids, bool *ret_owners, struct err *err)
@@ -40,7 +40,7 @@ int teams_include_owners(struct store *store, const json_t *team_ids, bool *ret_
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, team_ids);
-	if (db_query(store->db, &rows, err, teams_include_owners, .ids = &ids) < 0)
+	if (db_query(store->db, &rows, err, owners_among, .ids = &ids) < 0)
 		return -1;
 	*ret_owners = rows.count > 0;
 	return 0;
@@ -65,12 +65,12 @@ int team_create(
 	struct id id = id_new("team"), user = id_sibling(id.text, "user");
 	_cleanup_(freep) char *username = mem_printf("api-%s", id.text);
 
-	if (db_query(store->db, NULL, err, team_create, .id = id.text, .user = user.text, .username = username,
-		    .organization_id = organization_id, .name = team->name, .team_kinds = team_kinds[team->kind],
+	if (db_query(store->db, NULL, err, team_create, .id = id.text, .user_id = user.text, .username = username,
+		    .organization_id = organization_id, .name = team->name, .kind = team_kinds[team->kind],
 		    .visibility = team->visibility, .access = access, .sso_team_id = team->sso_team_id,
 		    .allow_member_token_management = team->allow_member_token_management,
-		    .rights_of_team = (long long)rights_of_team(team->kind, team->organization_access),
-		    .new_id = id_new("ou").text) < 0)
+		    .rights = (long long)rights_of_team(team->kind, team->organization_access),
+		    .membership_id = id_new("ou").text) < 0)
 		return name_taken(store, "teams_name", err);
 	*ret_id = id;
 	return 0;
@@ -84,14 +84,13 @@ int team_update(struct store *store, const char *id, const struct team *team, st
 	if (db_query(store->db, NULL, err, team_update, .id = id, .name = team->name, .visibility = team->visibility,
 		    .access = access, .sso_team_id = team->sso_team_id,
 		    .allow_member_token_management = team->allow_member_token_management,
-		    .rights_of_team = (long long)rights_of_team(team->kind, given)) < 0)
+		    .rights = (long long)rights_of_team(team->kind, given)) < 0)
 		return name_taken(store, "teams_name", err);
 	return 0;
 }
 
 int team_delete(struct store *store, const char *id, struct err *err)
 {
-	/* Its service user is kept, because other rows refer to it; its membership is deleted. */
 	return db_query(store->db, NULL, err, team_delete, .id = id);
 }
 
@@ -144,10 +143,10 @@ static int add_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&names, m->names);
-	if (db_query(m->store->db, &rows, err, teams_add, .team_id = m->team_id, .names = db_array_text(&names),
-		    .by = m->by == BY_MEMBERSHIP) < 0)
+	if (db_query(m->store->db, &rows, err, team_members_add, .team_id = m->team_id, .names = db_array_text(&names),
+		    .by_membership = m->by == BY_MEMBERSHIP) < 0)
 		return -1;
-	if ((size_t)row_of(teams_add, &rows, 0)->found < json_array_size(m->names))
+	if ((size_t)row_of(team_members_add, &rows, 0)->found < json_array_size(m->names))
 		return err_at(err, "/data", "Users must be members of the organization");
 	return 0;
 }
@@ -164,9 +163,8 @@ int owners_check(struct store *store, const char *organization_id, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Locks the team, so that concurrent removals can't remove the last two owners. */
-	if (db_query(store->db, NULL, err, owners_check_lock, .organization_id = organization_id) < 0 ||
-		db_query(store->db, &rows, err, owners_check_read, .organization_id = organization_id) < 0)
+	if (db_query(store->db, NULL, err, owners_lock, .organization_id = organization_id) < 0 ||
+		db_query(store->db, &rows, err, owners_any, .organization_id = organization_id) < 0)
 		return -1;
 	return rows.count ? 0 : err_at(err, "/data", "The last owner of an organization can't be removed");
 }
@@ -178,13 +176,13 @@ static int remove_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
 
 	db_array_add_texts(&names, m->names);
-	if (db_query(m->store->db, &team, err, teams_remove_lock, .team_id = m->team_id) < 0 ||
-		db_query(m->store->db, NULL, err, teams_remove_delete, .team_id = m->team_id,
-			.names = db_array_text(&names), .by = m->by == BY_MEMBERSHIP) < 0)
+	if (db_query(m->store->db, &team, err, team_lock, .team_id = m->team_id) < 0 ||
+		db_query(m->store->db, NULL, err, team_members_remove, .team_id = m->team_id,
+			.names = db_array_text(&names), .by_membership = m->by == BY_MEMBERSHIP) < 0)
 		return -1;
-	if (!team.count || !text_equal(row_of(teams_remove_lock, &team, 0)->kind, team_kinds[TEAM_OWNERS]))
+	if (!team.count || !text_equal(row_of(team_lock, &team, 0)->kind, team_kinds[TEAM_OWNERS]))
 		return 0;
-	return owners_check(m->store, row_of(teams_remove_lock, &team, 0)->organization_id, err);
+	return owners_check(m->store, row_of(team_lock, &team, 0)->organization_id, err);
 }
 
 int team_members_remove(

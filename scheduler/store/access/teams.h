@@ -27,16 +27,15 @@ struct team_list {
 	long long limit, offset;
 };
 
-/* Columns: the table's except `rights`, which has the requester's rights in the organization; organization_name, users
- * and memberships (JSON arrays of ids, without the service user). ERR_NOT_FOUND, also for a team that the requester may
- * not see. */
+/* The shape `team`. Its `rights` are the requester's in the organization; `users` and `memberships` are ids, without
+ * the service user. ERR_NOT_FOUND, also for a team that the requester may not see. */
 int team_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Reads the teams with these ids. The rows are available later (db_ask). */
 int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Sorted by name, the owners first, with `total`; a row with a null id if the page is empty. */
 int teams_list(struct store *store, const struct team_list *list, struct rows *ret_rows, struct err *err);
 
-/* The organization's built-in team of that kind: columns id and user_id. */
+/* The organization's built-in team of that kind. */
 int team_built_in(
 	struct store *store, const char *organization_id, enum team_kind kind, struct rows *ret_rows, struct err *err);
 /* Whether one of the teams, a JSON array of ids, is the owners team. */

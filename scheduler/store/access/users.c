@@ -17,11 +17,11 @@ int user_find(struct store *store, const char *username, struct id *ret_id, stru
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, user_find, .username = username) < 0)
+	if (db_query(store->db, &rows, err, user_of_name, .username = username) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
-	text_copy(ret_id->text, ID_SIZE, row_of(user_find, &rows, 0)->id);
+	text_copy(ret_id->text, ID_SIZE, row_of(user_of_name, &rows, 0)->id);
 	return 0;
 }
 
@@ -49,13 +49,13 @@ static int register_in(void *data, struct err *err)
 	struct registration *r = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(r->store->db, &rows, err, users_register_read, .new_id = id_new("user").text,
-		    .username = r->username, .email = r->email) < 0)
+	if (db_query(r->store->db, &rows, err, user_register, .new_id = id_new("user").text, .username = r->username,
+		    .email = r->email) < 0)
 		return -1;
-	text_copy(r->id.text, sizeof(r->id.text), row_of(users_register_read, &rows, 0)->id);
-	if (db_query(r->store->db, NULL, err, users_register_delete, .id = r->id.text) < 0)
+	text_copy(r->id.text, sizeof(r->id.text), row_of(user_register, &rows, 0)->id);
+	if (db_query(r->store->db, NULL, err, user_invitations_expire, .id = r->id.text) < 0)
 		return -1;
-	return db_query(r->store->db, NULL, err, users_register_update, .id = r->id.text);
+	return db_query(r->store->db, NULL, err, user_invitations_accept, .id = r->id.text);
 }
 
 int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err)
@@ -119,18 +119,16 @@ struct deletion {
 	const char *id;
 };
 
-/* Locks the owners teams of all the user's organizations first, in one order, so that concurrent removals can't remove
- * the last owners. */
 static int delete_in(void *data, struct err *err)
 {
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows owned = ROWS_INIT, gone = ROWS_INIT;
 
-	if (db_query(d->store->db, &owned, err, users_delete_lock, .id = d->id) < 0 ||
-		db_query(d->store->db, &gone, err, users_delete, .id = d->id) < 0 || user_found(&gone, err) < 0)
+	if (db_query(d->store->db, &owned, err, user_owned_lock, .id = d->id) < 0 ||
+		db_query(d->store->db, &gone, err, user_delete, .id = d->id) < 0 || user_found(&gone, err) < 0)
 		return -1;
 	for (int i = 0; i < owned.count; i++)
-		if (owners_check(d->store, row_of(users_delete_lock, &owned, i)->organization_id, err) < 0)
+		if (owners_check(d->store, row_of(user_owned_lock, &owned, i)->organization_id, err) < 0)
 			return -1;
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "scheduler/store/store.h"
 
-/* Columns id, username, email, is_site_admin, is_service_account, created_at. ERR_NOT_FOUND. */
+/* The shape `user` without is_suspended and organizations. ERR_NOT_FOUND. */
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
@@ -28,9 +28,8 @@ struct user_list {
 	const char *admin, *suspended; /* "true", "false" or NULL */
 	long long limit, offset;
 };
-/* All users in the order of their creation, including invited ones (username null). Columns of user_read, is_suspended,
- * organizations (a jsonb array of names of the user's organizations) and total. At least one row; its id is null if the
- * page is empty. */
+/* All users in the order of their creation, including invited ones (username null): the shape `user`, with the names of
+ * the user's organizations. At least one row; its id is null if the page is empty. */
 int users_list(struct store *store, const struct user_list *list, struct rows *ret_rows, struct err *err);
 /* The same columns of one user. ERR_NOT_FOUND, also for a service account. */
 int user_read_for_site(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

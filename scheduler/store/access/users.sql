@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: users_columns()
+-- fragment: users_select()
+-- Users as all may see them.
 select id, username, email, is_site_admin, is_service_account, created_at from users;
 
--- fragment: users_site_columns()
+-- fragment: users_site_select()
+-- Users as site admins see them.
 select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at,
     (
         select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
@@ -18,24 +20,28 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 -- organizations jsonb optional
 
 -- statement: user_read
+-- The user of that id.
 -- takes: id text
 -- gives: user
-:users_columns() where id = :id;
+:users_select() where id = :id;
 
--- statement: user_find
+-- statement: user_of_name
+-- The user of that name, in any case.
 -- takes: username text
 -- gives: id text
 select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
+-- The users with these ids.
 -- takes: ids text[]
 -- gives: user
-:users_columns() where id = any(:ids::text[]);
+:users_select() where id = any(:ids::text[]);
 
 -- statement: user_read_known
+-- The user, if the requester is that user or an active member of one of their organizations; null sees all.
 -- takes: id text, requester_id text
 -- gives: user
-:users_columns() u
+:users_select() u
 where id = :id
     and (:requester_id::text is null or id = :requester_id
             or exists (
@@ -46,7 +52,8 @@ where id = :id
                 where m.user_id = u.id
             ));
 
--- statement: users_register_read
+-- statement: user_register
+-- Gives the user without a name who has that address a name; creates the user if there is none.
 -- takes: new_id text, username text, email text
 -- gives: id text
 with invited as (
@@ -67,11 +74,13 @@ union all
 select id
 from new;
 
--- statement: users_register_delete
+-- statement: user_invitations_expire
+-- Deletes the new user's expired invitations.
 -- takes: id text
 delete from organization_memberships m where user_id = :id and :invitation_expired();
 
--- statement: users_register_update
+-- statement: user_invitations_accept
+-- Accepts all others, and deletes their mails that were not sent.
 -- takes: id text
 with gone as (
     delete from notifications n
@@ -83,6 +92,7 @@ set status = 'active', email = null
 where user_id = :id;
 
 -- statement: user_update
+-- Changes what is not null. A different address is not confirmed.
 -- takes: id text, username text, email text
 update users
 set username = coalesce(:username, username), email = coalesce(:email, email),
@@ -90,6 +100,7 @@ set username = coalesce(:username, username), email = coalesce(:email, email),
 where id = :id;
 
 -- statement: users_list
+-- One page of all people, the oldest first.
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
 -- gives: user
 with found as (
@@ -103,25 +114,30 @@ with found as (
 )
 select c.total, f.*
 from (select count(*) as total from found) c
-left join (:users_site_columns() from users u where u.id in (
+left join (:users_site_select() from users u where u.id in (
         select id from found order by created_at, id limit :limit offset :offset
     )) f on true
 order by f.created_at, f.id;
 
 -- statement: user_read_for_site
+-- The person of that id.
 -- takes: id text
 -- gives: user
-:users_site_columns() from users u where u.id = :id and not u.is_service_account;
+:users_site_select() from users u where u.id = :id and not u.is_service_account;
 
 -- statement: user_suspend
+-- Suspends or reinstates a person.
 -- takes: id text, suspended boolean
 update users set is_suspended = :suspended where id = :id and not is_service_account;
 
 -- statement: user_set_site_admin
+-- Grants or revokes the rights of a site admin.
 -- takes: id text, admin boolean
 update users set is_site_admin = :admin where id = :id and not is_service_account;
 
--- statement: users_delete_lock
+-- statement: user_owned_lock
+-- Locks the owners teams of which the user is a member, in the order of their ids, so that concurrent removals
+-- can't remove the last owners.
 -- takes: id text
 -- gives: organization_id text
 select t.organization_id
@@ -131,6 +147,7 @@ where m.user_id = :id and t.kind = 'owners'
 order by t.id
 for update of t;
 
--- statement: users_delete
+-- statement: user_delete
+-- Deletes a person with their tokens, sessions and memberships.
 -- takes: id text
 delete from users where id = :id and not is_service_account;

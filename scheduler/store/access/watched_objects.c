@@ -3,7 +3,6 @@
 
 #include "scheduler/store/access/watched_objects.sql.h"
 
-/* Each join finds at most one row by a unique index. */
 int watched_objects_find(
 	struct store *store, struct db_array *kinds, struct db_array *names, struct rows *ret_rows, struct err *err)
 {

@@ -41,8 +41,8 @@ int ssh_key_update(struct store *store, const char *id, const struct ssh_key *ke
 
 	if (key->value)
 		seal_text(store, id, key->value, &sealed);
-	if (db_query(store->db, NULL, err, ssh_key_update, .id = id, .name = key->name, .p3 = key->value != NULL,
-		    .buf_str = db_blob(buf_str(&sealed), sealed.len)) < 0)
+	if (db_query(store->db, NULL, err, ssh_key_update, .id = id, .name = key->name, .has_value = key->value != NULL,
+		    .value_sealed = db_blob(buf_str(&sealed), sealed.len)) < 0)
 		return name_taken(store, "ssh_keys_name", err);
 	return 0;
 }

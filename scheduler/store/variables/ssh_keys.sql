@@ -4,6 +4,7 @@
 -- total bigint optional, id text, organization_id text, name text
 
 -- statement: ssh_keys_list
+-- One page of the organization's keys, by name.
 -- takes: organization_id text, limit bigint, offset bigint
 -- gives: ssh_key
 select t.total, k.*
@@ -19,26 +20,31 @@ left join (
 order by lower(k.name);
 
 -- statement: ssh_key_read
+-- The key of that id.
 -- takes: id text
 -- gives: ssh_key
 select id, organization_id, name from ssh_keys where id = :id;
 
 -- statement: ssh_key_create
+-- Creates a key.
 -- takes: id text, organization_id text, name text, value_sealed bytea
 insert into ssh_keys (id, organization_id, name, value_sealed)
 values (:id, :organization_id, :name, :value_sealed);
 
 -- statement: ssh_key_update
--- takes: id text, name text, p3 boolean, buf_str bytea
+-- Changes the name if it is not null, and the value if there is one.
+-- takes: id text, name text, has_value boolean, value_sealed bytea
 update ssh_keys
-set name = coalesce(:name, name), value_sealed = case when :p3 then :buf_str::bytea else value_sealed end
+set name = coalesce(:name, name), value_sealed = case when :has_value then :value_sealed::bytea else value_sealed end
 where id = :id;
 
 -- statement: ssh_key_delete
+-- Deletes the key.
 -- takes: id text
 delete from ssh_keys where id = :id;
 
 -- statement: ssh_key_assign
+-- Assigns the organization's key to the workspace; null removes its key.
 -- takes: workspace_id text, id text
 update workspaces w
 set ssh_key_id = :id, updated_at = now()

@@ -35,7 +35,7 @@ static void version_id_make(char ret_hex[SHA256_HEX_SIZE])
 
 int variables_list(struct store *store, const struct variable_owner *owner, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, variables_list, .id = owner->id);
+	return db_query(store->db, ret_rows, err, variables_list, .owner_id = owner->id);
 }
 
 int variables_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
@@ -46,7 +46,7 @@ int variables_read_all(struct store *store, struct db_array *ids, struct rows *r
 int variable_read(
 	struct store *store, const struct variable_owner *owner, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, variable_read, .id = owner->id, .id_2 = id) < 0)
+	if (db_query(store->db, ret_rows, err, variable_read, .owner_id = owner->id, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -95,7 +95,7 @@ static int create_in(void *data, struct err *err)
 
 	version_id_make(version);
 	seal_text(c->store, c->id.text, variable->value, &sealed);
-	if (db_query(c->store->db, &rows, err, variables_create, .id = c->owner->id, .id_2 = c->id.text,
+	if (db_query(c->store->db, &rows, err, variable_insert, .owner_id = c->owner->id, .id = c->id.text,
 		    .is_set = c->owner->is_set, .key = variable->key, .value_sealed = db_blob(sealed.data, sealed.len),
 		    .description = variable->description, .category = variable->category, .hcl = variable->hcl,
 		    .sensitive = variable->sensitive, .version = version, .max_variables = MAX_VARIABLES) < 0)
@@ -126,9 +126,8 @@ static int update_in(void *data, struct err *err)
 	version_id_make(version);
 	if (variable->value)
 		seal_text(c->store, c->id.text, variable->value, &sealed);
-	/* A sensitive variable stays sensitive, even if it became so after the caller's read. */
-	if (db_query(c->store->db, NULL, err, variables_update, .id = c->id.text, .key = variable->key,
-		    .p3 = variable->value != NULL, .buf_str = db_blob(buf_str(&sealed), sealed.len),
+	if (db_query(c->store->db, NULL, err, variable_update, .id = c->id.text, .key = variable->key,
+		    .has_value = variable->value != NULL, .value_sealed = db_blob(buf_str(&sealed), sealed.len),
 		    .description = variable->description, .category = variable->category, .hcl = variable->hcl,
 		    .sensitive = variable->sensitive, .version = version) < 0)
 		return key_taken(c->store, err);
@@ -148,7 +147,7 @@ int variable_delete(struct store *store, const struct variable_owner *owner, con
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, variable_delete, .id = owner->id, .id_2 = id) < 0)
+	if (db_query(store->db, &rows, err, variable_delete, .owner_id = owner->id, .id = id) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
 }

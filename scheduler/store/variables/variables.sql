@@ -1,18 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: variables_columns()
+-- Columns of a variable `v`.
 v.id, v.workspace_id, v.varset_id, v.key, v.value_sealed, v.description, v.category, v.hcl, v.sensitive,
     v.version_id, v.created_at;
 
 -- fragment: variables_owned()
--- Ids of workspaces and of variable sets are never equal.
-(v.workspace_id = :id or v.varset_id = :id);
+-- The condition that the owner has a variable `v`. Ids of workspaces and of variable sets are never equal.
+(v.workspace_id = :owner_id or v.varset_id = :owner_id);
 
--- fragment: strengths()
--- Precedence, from lowest to highest: - 0 to 2: sets of the organization that are global (0), for projects (1),
--- for workspaces (2); - 3 and 4: a project's own sets, for the project (3), for workspaces (4); - 5: the
--- workspace's own variables; - 6: variables of a run; - 7 to 11: priority sets, in the reverse order. Ties are
--- resolved by the sets' names: A before B.
+-- fragment: variables_ranked()
+-- All variables that apply to a workspace, with their precedence `strength`, from lowest to highest:
+--  - 0 to 2: sets of the organization that are global (0), for projects (1), for workspaces (2);
+--  - 3 and 4: a project's own sets, for the project (3), for workspaces (4);
+--  - 5: the workspace's own variables;
+--  - 6: variables of a run;
+--  - 7 to 11: priority sets, in the reverse order.
+-- Ties are resolved by the sets' names: A before B.
 with w as (select id, organization_id, project_id from workspaces where id = :workspace_id),
 scoped as (
     select s.*, 0 as scope
@@ -41,26 +45,25 @@ candidates as (
     join variables v on v.varset_id = s.id
 );
 
--- fragment: effective()
+-- fragment: variables_strongest()
+-- For each key, the variable that takes effect.
 select distinct on (v.category, v.key) :variables_columns(), v.strength > 6 as beats_run
 from candidates v
 order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
 
--- shape: variables
+-- shape: variable
 -- id text, workspace_id text null, varset_id text null, key text, value_sealed bytea, description text null,
 -- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz,
 -- beats_run boolean optional
 
 -- statement: variables_list
--- takes: id text
--- gives: variables
+-- The variables of a workspace or a variable set, by key.
+-- takes: owner_id text
+-- gives: variable
 select :variables_columns() from variables v where :variables_owned() order by v.key, v.category;
 
--- shape: variable
--- id text, workspace_id text null, varset_id text null, key text, value_sealed bytea, description text null,
--- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
-
 -- statement: variables_read_all
+-- The variables with these ids.
 -- takes: ids text[]
 -- gives: variable
 select :variables_columns()
@@ -69,45 +72,53 @@ where v.id = any(:ids::text[])
 order by v.key, v.category, v.id;
 
 -- statement: variable_read
--- takes: id text, id_2 text
+-- The owner's variable of that id.
+-- takes: owner_id text, id text
 -- gives: variable
-select :variables_columns() from variables v where :variables_owned() and v.id = :id_2;
+select :variables_columns() from variables v where :variables_owned() and v.id = :id;
 
 -- statement: variables_effective
+-- The variables that take effect in the workspace.
 -- takes: workspace_id text
--- gives: variables
-:strengths() :effective();
+-- gives: variable
+:variables_ranked() :variables_strongest();
 
 -- statement: variables_effective_within
+-- The same with the size of all sealed values; the values are null if that exceeds the limit.
 -- takes: workspace_id text, limit bigint
 -- gives: id text, key text, category text, hcl boolean, sensitive boolean, beats_run boolean, bytes bigint,
 -- value_sealed bytea null
-:strengths(), effective as (:effective()),
-    size as (select sum(octet_length(value_sealed)) as bytes from effective)
-select e.id, e.key, e.category, e.hcl, e.sensitive, e.beats_run, s.bytes, case
-    when s.bytes <= :limit then e.value_sealed end as value_sealed
+:variables_ranked(),
+effective as (:variables_strongest()),
+size as (select sum(octet_length(value_sealed)) as bytes from effective)
+select e.id, e.key, e.category, e.hcl, e.sensitive, e.beats_run, s.bytes,
+    case when s.bytes <= :limit then e.value_sealed end as value_sealed
 from effective e
 cross join size s
 order by e.category, e.key;
 
--- statement: variables_create
--- takes: id text, id_2 text, is_set boolean, key text, value_sealed bytea, description text, category text,
+-- statement: variable_insert
+-- Creates a variable, unless the owner has `max_variables` of them.
+-- takes: owner_id text, id text, is_set boolean, key text, value_sealed bytea, description text, category text,
 -- hcl boolean, sensitive boolean, version text, max_variables bigint
 insert into variables
     (id, workspace_id, varset_id, key, value_sealed, description, category, hcl, sensitive, version_id)
-select :id_2, case when not :is_set then :id end, case when :is_set then :id end, :key, :value_sealed,
-    :description, :category, :hcl, :sensitive, :version
+select :id, case when not :is_set then :owner_id end, case when :is_set then :owner_id end, :key,
+    :value_sealed, :description, :category, :hcl, :sensitive, :version
 where (select count(*) from variables v where :variables_owned()) < :max_variables::bigint;
 
--- statement: variables_update
--- takes: id text, key text, p3 boolean, buf_str bytea, description text, category text, hcl boolean,
--- sensitive boolean, version text
+-- statement: variable_update
+-- Changes a variable, and its value if there is one. A sensitive variable stays sensitive, even if it became so
+-- after the caller's read.
+-- takes: id text, key text, has_value boolean, value_sealed bytea, description text, category text,
+-- hcl boolean, sensitive boolean, version text
 update variables
-set key = :key, value_sealed = case when :p3 then :buf_str::bytea else value_sealed end,
+set key = :key, value_sealed = case when :has_value then :value_sealed::bytea else value_sealed end,
     description = :description, category = :category, hcl = :hcl, sensitive = sensitive or :sensitive,
     version_id = :version
 where id = :id;
 
 -- statement: variable_delete
--- takes: id text, id_2 text
-delete from variables v where :variables_owned() and v.id = :id_2;
+-- Deletes the owner's variable.
+-- takes: owner_id text, id text
+delete from variables v where :variables_owned() and v.id = :id;

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: globals_check_lock
+-- statement: varset_globals_lock
+-- Serializes checks of an organization's global sets, so that each check sees all committed variables.
 -- takes: organization_id text
 select 1 from organizations where id = :organization_id for no key update;
 
--- statement: globals_check_read
+-- statement: varset_globals_conflict
+-- A key of the set that another global set has, and that set's name.
 -- takes: id text, organization_id text
 -- gives: key text, name text
 select v.key, o.name
@@ -16,6 +18,7 @@ order by v.key
 limit 1;
 
 -- statement: varset_touch
+-- Sets the time of the set's last change.
 -- takes: id text
 -- gives: organization_id text, global boolean
 update varsets set updated_at = now() where id = :id returning organization_id, global;

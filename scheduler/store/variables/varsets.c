@@ -33,24 +33,14 @@ int varset_read(struct store *store, const char *id, struct rows *ret_rows, stru
 
 /* ---- scope ---- */
 
-/* Attaches the valid ids and returns their number. */
-#define ATTACH(of, owned, into)                                                                                        \
-	"with may as (select x.id from varsets s join " of " x on x.organization_id = s.organization_id "              \
-	"where s.id = $1 and x.id = any($2::text[]) and (s.project_id is null or s.project_id = x." owned ")), "       \
-	"done as (insert into " into " select $1, id from may on conflict do nothing) select count(*) as found from "  \
-	"may"
-
 static const struct {
-	const char *what, *pointer, *attach, *detach, *narrow;
+	const char *what, *pointer;
+	const struct db_statement *attach, *detach, *narrow;
 } relations[VARSET_RELATIONS] = {
-	[VARSET_WORKSPACES] = {"Workspaces", "/data/relationships/workspaces",
-		ATTACH("workspaces", "project_id", "varset_workspaces (varset_id, workspace_id)"),
-		"delete from varset_workspaces where varset_id = $1 and workspace_id = any($2::text[])",
-		"delete from varset_workspaces where varset_id = $1 and workspace_id <> all($2::text[])"},
-	[VARSET_PROJECTS] = {"Projects", "/data/relationships/projects",
-		ATTACH("projects", "id", "varset_projects (varset_id, project_id)"),
-		"delete from varset_projects where varset_id = $1 and project_id = any($2::text[])",
-		"delete from varset_projects where varset_id = $1 and project_id <> all($2::text[])"},
+	[VARSET_WORKSPACES] = {"Workspaces", "/data/relationships/workspaces", &varset_attach_workspaces_statement,
+		&varset_detach_workspaces_statement, &varset_narrow_workspaces_statement},
+	[VARSET_PROJECTS] = {"Projects", "/data/relationships/projects", &varset_attach_projects_statement,
+		&varset_detach_projects_statement, &varset_narrow_projects_statement},
 };
 
 struct attaching {
@@ -68,9 +58,10 @@ static int attach_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->members.ids);
-	if (db_query_sql(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	if (db_query_one_of(a->store->db, &rows, err, relations[relation].attach, varset_attach_workspaces, .id = a->id,
+		    .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
+	if (row_of(varset_attached, &rows, 0)->found == (long long)json_array_size(a->members.ids))
 		return 0;
 	return err_at(err, a->pointer,
 		"%s must exist in the variable set's organization or in the project that owns it",
@@ -86,12 +77,13 @@ int varset_attach(
 }
 
 /* Runs a statement that deletes members: `detach` or `narrow`. */
-static int members_delete(struct store *store, const char *sql, const char *id, const json_t *ids, struct err *err)
+static int members_delete(
+	struct store *store, const struct db_statement *statement, const char *id, const json_t *ids, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
 	db_array_add_texts(&array, ids);
-	return db_query_sql(store->db, NULL, err, sql, P_TEXT(id), P_ARRAY(&array));
+	return db_query_one_of(store->db, NULL, err, statement, varset_attach_workspaces, .id = id, .ids = &array);
 }
 
 int varset_detach(struct store *store, const char *id, struct varset_members members, struct err *err)
@@ -165,7 +157,7 @@ static int create_in(void *data, struct err *err)
 {
 	struct change *c = data;
 
-	if (db_query(c->store->db, NULL, err, varsets_create, .id = c->id.text, .organization_id = c->organization_id,
+	if (db_query(c->store->db, NULL, err, varset_insert, .id = c->id.text, .organization_id = c->organization_id,
 		    .project_id = c->set->project_id, .name = c->set->name, .description = c->set->description,
 		    .global = c->set->global, .priority = c->set->priority) < 0)
 		return name_taken(c->store, "varsets_name", err);
@@ -187,7 +179,7 @@ static int update_in(void *data, struct err *err)
 {
 	struct change *c = data;
 
-	if (db_query(c->store->db, NULL, err, varsets_update, .id = c->id.text, .name = c->set->name,
+	if (db_query(c->store->db, NULL, err, varset_update, .id = c->id.text, .name = c->set->name,
 		    .description = c->set->description, .global = c->set->global, .priority = c->set->priority) < 0)
 		return name_taken(c->store, "varsets_name", err);
 	return change_rest(c, err);

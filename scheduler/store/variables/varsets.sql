@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: varsets_columns()
+-- Columns of a variable set with varsets_tables.
 s.*, o.name as organization_name,
     (
         select coalesce(jsonb_agg(m.workspace_id order by m.workspace_id), '[]')
@@ -19,6 +20,7 @@ s.*, o.name as organization_name,
     ) as vars;
 
 -- fragment: varsets_tables()
+-- Variable sets with their organizations.
 from varsets s join organizations o on o.id = s.organization_id;
 
 -- shape: varset
@@ -27,6 +29,8 @@ from varsets s join organizations o on o.id = s.organization_id;
 -- workspaces jsonb, projects jsonb, vars jsonb
 
 -- statement: varsets_list
+-- One page of the organization's sets that the requester sees, by name: all, or those that apply to the project
+-- or the workspace.
 -- takes: organization_id text, search text, project_id text, workspace_id text, limit bigint, offset bigint,
 -- all boolean, user text
 -- gives: varset
@@ -77,22 +81,73 @@ left join (
 order by lower(s.name), s.id;
 
 -- statement: varset_read
+-- The set of that id.
 -- takes: id text
 -- gives: varset
 select :varsets_columns() :varsets_tables() where s.id = :id;
 
--- statement: varsets_create
+-- fragment: varset_attach(of, owned, into)
+-- Attaches the valid ids and returns their number. A project's own set is attached only within the project.
+with may as (
+    select x.id
+    from varsets s
+    join :of x on x.organization_id = s.organization_id
+    where s.id = :id and x.id = any(:ids::text[]) and (s.project_id is null or s.project_id = x.:owned)
+),
+done as (insert into :into select :id, id from may on conflict do nothing)
+select count(*) as found
+from may;
+
+-- shape: varset_attached
+-- found bigint
+
+-- statement: varset_attach_workspaces
+-- Attaches the set to workspaces.
+-- takes: id text, ids text[]
+-- gives: varset_attached
+:varset_attach(workspaces, project_id, {varset_workspaces (varset_id, workspace_id)});
+
+-- statement: varset_attach_projects
+-- Attaches the set to projects.
+-- takes: like varset_attach_workspaces
+-- gives: varset_attached
+:varset_attach(projects, id, {varset_projects (varset_id, project_id)});
+
+-- statement: varset_detach_workspaces
+-- Detaches the set from the workspaces.
+-- takes: like varset_attach_workspaces
+delete from varset_workspaces where varset_id = :id and workspace_id = any(:ids::text[]);
+
+-- statement: varset_detach_projects
+-- Detaches the set from the projects.
+-- takes: like varset_attach_workspaces
+delete from varset_projects where varset_id = :id and project_id = any(:ids::text[]);
+
+-- statement: varset_narrow_workspaces
+-- Detaches the set from all other workspaces.
+-- takes: like varset_attach_workspaces
+delete from varset_workspaces where varset_id = :id and workspace_id <> all(:ids::text[]);
+
+-- statement: varset_narrow_projects
+-- Detaches the set from all other projects.
+-- takes: like varset_attach_workspaces
+delete from varset_projects where varset_id = :id and project_id <> all(:ids::text[]);
+
+-- statement: varset_insert
+-- Creates a set.
 -- takes: id text, organization_id text, project_id text, name text, description text, global boolean,
 -- priority boolean
 insert into varsets (id, organization_id, project_id, name, description, global, priority)
 values (:id, :organization_id, :project_id, :name, :description, :global, :priority);
 
--- statement: varsets_update
+-- statement: varset_update
+-- Changes a set.
 -- takes: id text, name text, description text, global boolean, priority boolean
 update varsets
 set name = :name, description = :description, global = :global, priority = :priority
 where id = :id;
 
 -- statement: varset_delete
+-- Deletes a set with its variables.
 -- takes: id text
 delete from varsets where id = :id;

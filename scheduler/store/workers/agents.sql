@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: agents_status()
+-- fragment: agent_status()
+-- The status of a worker `k`, as the API names it.
 case when k.failed or k.left_at is null and k.seen_at < now() - interval '2 hours' then 'errored'
-    when k.left_at is not null then 'exited' when k.seen_at < now() - interval '1 minute' then 'unknown'
+    when k.left_at is not null then 'exited'
+    when k.seen_at < now() - interval '1 minute' then 'unknown'
     when exists (
         select 1 from jobs j where j.pool_id = k.pool_id and j.worker_id = k.id and j.state like 'claimed'
     ) then 'busy' else 'idle' end;
 
 -- fragment: agents_columns()
-k.id, k.name, k.address, :agents_status() as status, k.seen_at, k.created_at, k.token_id,
+-- Columns of a worker with agents_tables, and the runs that it executes.
+k.id, k.name, k.address, :agent_status() as status, k.seen_at, k.created_at, k.token_id,
     k.token_description, k.pool_id, p.organization_id, k.capabilities, :worker_order(k, p) as ordered,
     k.draining or :worker_order(k, p) <> 'none' as draining, k.version, k.slots, k.free,
     (
@@ -19,6 +22,7 @@ k.id, k.name, k.address, :agents_status() as status, k.seen_at, k.created_at, k.
     coalesce((select o.name || '/' from organizations o where o.id = p.organization_id), '') || p.name as pool;
 
 -- fragment: agents_tables()
+-- Workers with their pools.
 from workers k join agent_pools p on p.id = k.pool_id;
 
 -- fragment: agent_gone(k)
@@ -32,6 +36,7 @@ from workers k join agent_pools p on p.id = k.pool_id;
 -- slots integer, free integer, runs jsonb, pool text
 
 -- statement: agents_list
+-- One page of the workers of the pool, of the organization or of the site, in the order that `sort` names.
 -- takes: pool_id text, seen_since timestamptz, sort text, limit bigint, offset bigint, organization_id text
 -- gives: agent
 with found as (
@@ -58,10 +63,12 @@ left join (
 order by a.place;
 
 -- statement: agent_read
+-- The worker of that id.
 -- takes: id text
 -- gives: agent
 select :agents_columns() :agents_tables() where k.id = :id;
 
 -- statement: agent_delete
+-- Deletes a worker that is neither idle nor busy.
 -- takes: id text
-delete from workers k where k.id = :id and :agents_status() not in ('idle', 'busy');
+delete from workers k where k.id = :id and :agent_status() not in ('idle', 'busy');

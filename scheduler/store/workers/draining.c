@@ -15,15 +15,15 @@ int worker_order_set(struct store *store, const char *worker_id, enum worker_ord
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err, worker_order_set, .worker_id = worker_id,
-		    .worker_order_name = worker_order_name(order)) < 0)
+		    .order_name = worker_order_name(order)) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the agent has left");
 }
 
 int workers_order_all(struct store *store, const char *pool_id, enum worker_order order, struct err *err)
 {
-	return db_query(store->db, NULL, err, workers_order_all, .pool_id = pool_id,
-		.worker_order_name = worker_order_name(order));
+	return db_query(
+		store->db, NULL, err, workers_order_all, .pool_id = pool_id, .order_name = worker_order_name(order));
 }
 
 int pool_drain_set(struct store *store, const char *pool_id, bool drained, struct err *err)

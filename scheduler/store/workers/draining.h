@@ -12,9 +12,6 @@
 
 enum worker_order { ORDER_NONE, ORDER_DRAIN, ORDER_LEAVE };
 
-/* SQL: whether the worker `k` of the pool `p` may claim jobs, and its order (worker_order_name). */
-#define WORKER_MAY_CLAIM(k, p) "(" k ".ordered is null and " p ".drained_at is null) "
-
 /* "none", "drain" or "leave". */
 const char *worker_order_name(enum worker_order order);
 

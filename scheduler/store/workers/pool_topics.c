@@ -18,12 +18,13 @@ int pool_topics_read(struct store *store, struct pool_topics *ret_pools, struct 
 	ret_pools->count = (size_t)rows.count;
 	ret_pools->rows = mem_new(ret_pools->count + 1, sizeof(*ret_pools->rows));
 	for (int i = 0; i < rows.count; i++) {
+		const struct pool_topics_read_row *row = row_of(pool_topics_read, &rows, i);
 		struct pool_topic *pool = &ret_pools->rows[i];
 
-		text_copy(pool->id.text, sizeof(pool->id.text), row_of(pool_topics_read, &rows, i)->id);
-		pool->name = mem_text(row_of(pool_topics_read, &rows, i)->name);
-		pool->waiting = row_of(pool_topics_read, &rows, i)->waiting;
-		pool->is_read = row_of(pool_topics_read, &rows, i)->is_read;
+		text_copy(pool->id.text, sizeof(pool->id.text), row->id);
+		pool->name = mem_text(row->name);
+		pool->waiting = row->waiting;
+		pool->is_read = row->is_read;
 		topic_of_pool(pool->id.text, pool->topic);
 		group_of_pool(pool->id.text, pool->group);
 	}
@@ -41,19 +42,21 @@ void pool_topics_release(struct pool_topics *pools)
 int pool_topics_count(struct store *store, struct pool_topics *pools, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	int row = 0;
+	int next = 0;
 
-	if (db_query(store->db, &rows, err, pool_topics_count) < 0)
+	if (db_query(store->db, &rows, err, pool_topics_read) < 0)
 		return -1;
 	for (size_t i = 0; i < pools->count; i++) {
 		struct pool_topic *pool = &pools->rows[i];
+		const struct pool_topics_read_row *row;
 
-		while (row < rows.count && strcmp(row_of(pool_topics_count, &rows, row)->id, pool->id.text) < 0)
-			row++;
-		if (row == rows.count || !text_equal(row_of(pool_topics_count, &rows, row)->id, pool->id.text))
+		while (next < rows.count && strcmp(row_of(pool_topics_read, &rows, next)->id, pool->id.text) < 0)
+			next++;
+		row = next < rows.count ? row_of(pool_topics_read, &rows, next) : NULL;
+		if (!row || !text_equal(row->id, pool->id.text))
 			continue;
-		pool->waiting = row_of(pool_topics_count, &rows, row)->waiting;
-		pool->is_read = row_of(pool_topics_count, &rows, row)->is_read;
+		pool->waiting = row->waiting;
+		pool->is_read = row->is_read;
 	}
 	return 0;
 }
@@ -74,8 +77,6 @@ static json_t *pools_missing_messages(const struct pool_topics *pools)
 	return list;
 }
 
-/* Another scheduler may do the same: the update skips jobs that it has just announced. Nothing is announced while
- * earlier announcements of the pool can't be published. */
 /* model: announce */
 int pool_topics_announce(struct store *store, const struct pool_topics *pools, struct err *err)
 {
@@ -84,7 +85,6 @@ int pool_topics_announce(struct store *store, const struct pool_topics *pools, s
 
 	if (!json_array_size(missing))
 		return 0;
-	return db_query(store->db, NULL, err, pool_topics_announce, .p1 = text, .name = topics[TOPIC_JOBS].name,
-		.message_version = MESSAGE_VERSION, .job_key_of_class = JOB_KEY_OF_CLASS,
-		.pool_topics_announced = POOL_TOPICS_ANNOUNCED);
+	return db_query(store->db, NULL, err, pool_topics_announce, .pools = text, .prefix = topics[TOPIC_JOBS].name,
+		.message_version = MESSAGE_VERSION, .key_end = JOB_KEY_OF_CLASS, .max = POOL_TOPICS_ANNOUNCED);
 }

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: pool_topics_pools()
--- Waiting jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare
--- each pool with each other.
+-- statement: pool_topics_read
+-- All pools by their ids, with their waiting jobs, and whether a live worker reads the pool's topic. Waiting
+-- jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each
+-- pool with each other.
+-- gives: id text, name text, waiting bigint, is_read boolean
 select p.id, coalesce(o.name || '/', '') || p.name as name,
     (select count(*) from jobs where pool_id = p.id and state = 'waiting') as waiting,
     (
@@ -16,27 +18,23 @@ from agent_pools p
 left join organizations o on o.id = p.organization_id
 order by p.id;
 
--- statement: pool_topics_read
--- gives: id text, name text, waiting bigint, is_read boolean
-:pool_topics_pools();
-
--- statement: pool_topics_count
--- gives: id text, name text, waiting bigint, is_read boolean
-:pool_topics_pools();
-
 -- statement: pool_topics_announce
--- takes: p1 jsonb, name text, message_version integer, job_key_of_class text, pool_topics_announced bigint
+-- Announces the oldest waiting jobs of the pools again: as many as messages are missing, at most `max`, and
+-- only those that were announced longer ago than `age`. Another scheduler may do the same: the update skips
+-- jobs that it has just announced. Nothing is announced while earlier announcements of the pool can't be
+-- published.
+-- takes: pools jsonb, prefix text, message_version integer, key_end text, max bigint
 with lost as (
     select j.id, p.age
-    from jsonb_to_recordset(:p1::jsonb) as p(pool text, lag bigint, age integer),
+    from jsonb_to_recordset(:pools::jsonb) as p(pool text, lag bigint, age integer),
         lateral (
             select id, row_number() over (order by announced_at, id) as n, count(*) over () as waiting
             from jobs
             where pool_id = p.pool and state = 'waiting'
                 and announced_at < now() - make_interval(secs => p.age)
         ) j
-    where j.n <= least(j.waiting - p.lag, :pool_topics_announced)
-        and not exists (select 1 from outbox where topic = :name || p.pool)
+    where j.n <= least(j.waiting - p.lag, :max)
+        and not exists (select 1 from outbox where topic = :prefix || p.pool)
 ),
 again as (
     update jobs j
@@ -47,6 +45,6 @@ again as (
     returning j.id, j.run_id, j.pool_id, j.class
 )
 insert into outbox (topic, key, payload)
-select :name || pool_id, class || :job_key_of_class,
+select :prefix || pool_id, class || :key_end,
     json_build_object('v', :message_version::int, 'job', id, 'run', run_id)::text
 from again;

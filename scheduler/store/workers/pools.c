@@ -19,8 +19,8 @@ int pools_list(struct store *store, const struct pool_list *list, struct rows *r
 		.workspace_name = list->workspace_name, .project_id = list->project_id,
 		.project_name = list->project_name, .limit = list->limit, .offset = list->offset,
 		.user = response_scope_user(store->scope),
-		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE),
-		.everywhere_2 = response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT));
+		.all_workspaces = response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE),
+		.all_projects = response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT));
 }
 
 int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -33,6 +33,7 @@ int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct
 int pool_find(struct store *store, const char *name, struct pool_name *ret_pool, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct pool_find_row *found;
 
 	if (db_query(store->db, &rows, err, pool_find, .name = name) < 0)
 		return -1;
@@ -41,8 +42,9 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 			"there is no agent pool '%s': name it by its id, as ORGANIZATION/NAME, or the shared one as "
 			"NAME",
 			name);
-	text_copy(ret_pool->id.text, ID_SIZE, row_of(pool_find, &rows, 0)->id);
-	text_copy(ret_pool->organization.text, ID_SIZE, row_of(pool_find, &rows, 0)->organization_id);
+	found = row_of(pool_find, &rows, 0);
+	text_copy(ret_pool->id.text, ID_SIZE, found->id);
+	text_copy(ret_pool->organization.text, ID_SIZE, found->organization_id);
 	return 0;
 }
 
@@ -53,29 +55,16 @@ int pools_shared(struct store *store, struct rows *ret_rows, struct err *err)
 
 /* ---- scope ---- */
 
-/* Replaces the related ids by those that are in the organization, and returns the number of these. */
-#define REPLACE(of, condition, into)                                                                                   \
-	"with may as (select x.id from agent_pools p join " of " x on x.organization_id = p.organization_id "          \
-	"where p.id = $1 and x.id = any($2::text[])), gone as (delete from " condition "), done as (insert into " into \
-	") select count(*) as found from may"
-
-#define REPLACE_WORKSPACES(excluded)                                                                                   \
-	REPLACE("workspaces",                                                                                          \
-		"agent_pool_workspaces where pool_id = $1 and excluded = " excluded                                    \
-		" and not (workspace_id = any($2))",                                                                   \
-		"agent_pool_workspaces (pool_id, workspace_id, excluded) select $1, id, " excluded                     \
-		" from may on conflict (pool_id, workspace_id) do update set excluded = " excluded)
-
 static const struct {
-	const char *what, *pointer, *replace;
+	const char *what, *pointer;
+	const struct db_statement *replace;
 } relations[POOL_RELATIONS] = {
 	[POOL_ALLOWED_WORKSPACES] = {"Allowed workspaces", "/data/relationships/allowed-workspaces",
-		REPLACE_WORKSPACES("false")},
+		&pool_allow_workspaces_statement},
 	[POOL_ALLOWED_PROJECTS] = {"Allowed projects", "/data/relationships/allowed-projects",
-		REPLACE("projects", "agent_pool_projects where pool_id = $1 and not (project_id = any($2))",
-			"agent_pool_projects (pool_id, project_id) select $1, id from may on conflict do nothing")},
+		&pool_allow_projects_statement},
 	[POOL_EXCLUDED_WORKSPACES] = {"Excluded workspaces", "/data/relationships/excluded-workspaces",
-		REPLACE_WORKSPACES("true")},
+		&pool_exclude_workspaces_statement},
 };
 
 static int replace_related(
@@ -85,9 +74,10 @@ static int replace_related(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, related);
-	if (db_query_sql(store->db, &rows, err, relations[relation].replace, P_TEXT(id), P_ARRAY(&ids)) < 0)
+	if (db_query_one_of(store->db, &rows, err, relations[relation].replace, pool_allow_workspaces, .id = id,
+		    .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(related))
+	if (row_of(pool_related, &rows, 0)->found == (long long)json_array_size(related))
 		return 0;
 	return err_at(err, relations[relation].pointer, "%s must exist in the agent pool's organization",
 		relations[relation].what);
@@ -107,10 +97,10 @@ static int change_row(struct change *c, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (c->organization_id)
-		return db_query(c->store->db, NULL, err, change_row_insert, .id = c->id.text,
+		return db_query(c->store->db, NULL, err, pool_insert, .id = c->id.text,
 			.organization_id = c->organization_id, .name = c->pool->name,
 			.organization_scoped = c->pool->organization_scoped);
-	if (db_query(c->store->db, &rows, err, change_row_update, .id = c->id.text, .name = c->pool->name,
+	if (db_query(c->store->db, &rows, err, pool_update, .id = c->id.text, .name = c->pool->name,
 		    .organization_scoped = c->pool->organization_scoped) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
@@ -154,27 +144,36 @@ struct deletion {
 	const char *id;
 };
 
-/* Locks the pool first. Every new user of the pool takes a share lock on it, by a foreign key or by pool_use_check. */
+static const char *user_of_pool(const struct pool_users_row *users)
+{
+	if (users->is_shared)
+		return "every workspace without a pool of its own";
+	if (users->workspaces)
+		return "workspaces";
+	if (users->runs)
+		return "runs that have not ended";
+	if (users->connections)
+		return "OAuth clients";
+	if (users->installations)
+		return "installations of the GitHub App";
+	return users->defaults ? "the organization or a project, by default" : NULL;
+}
+
 static int delete_in(void *data, struct err *err)
 {
-	static const struct {
-		const char *column, *what;
-	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
-		{"runs", "runs that have not ended"}, {"connections", "OAuth clients"},
-		{"installations", "installations of the GitHub App"},
-		{"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *user;
 
-	if (db_query(d->store->db, NULL, err, pools_delete_lock, .id = d->id) < 0 ||
-		db_query(d->store->db, &rows, err, pools_delete_read, .id = d->id) < 0)
+	if (db_query(d->store->db, NULL, err, pool_lock, .id = d->id) < 0 ||
+		db_query(d->store->db, &rows, err, pool_users, .id = d->id) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(users); i++)
-		if (row_bool(&rows, 0, users[i].column))
-			return err_set(err, ERR_CONFLICT, "the agent pool is in use by %s", users[i].what);
-	if (db_queue(d->store->db, err, pools_delete_update, .id = d->id) < 0)
+	user = user_of_pool(row_of(pool_users, &rows, 0));
+	if (user)
+		return err_set(err, ERR_CONFLICT, "the agent pool is in use by %s", user);
+	if (db_queue(d->store->db, err, pool_inputs_clear, .id = d->id) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err, pools_delete, .id = d->id);
+	return db_query(d->store->db, NULL, err, pool_delete, .id = d->id);
 }
 
 int pool_delete(struct store *store, const char *id, struct err *err)
@@ -191,11 +190,11 @@ int pool_use_check(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, pools_use, .pool_id = pool_id, .organization_id = use->organization_id,
+	if (db_query(store->db, &rows, err, pool_use, .pool_id = pool_id, .organization_id = use->organization_id,
 		    .project_id = use->project_id, .workspace_id = use->workspace_id, .anywhere = use->anywhere,
 		    .any_scope = use->any_scope) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Agent pool does not exist");
-	return row_of(pools_use, &rows, 0)->may ? 0 : err_at(err, pointer, "Agent pool is not allowed to be used here");
+	return row_of(pool_use, &rows, 0)->may ? 0 : err_at(err, pointer, "Agent pool is not allowed to be used here");
 }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: pools_columns(user)
+-- Columns of a pool with pools_tables. Of its workspaces and projects those that the requester sees.
 p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit,
     o.name as organization_name,
     (select count(*) from workers k where k.pool_id = p.id and not :agent_gone(k)) as agent_count,
@@ -34,6 +35,7 @@ p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_
     ) as allowed_projects;
 
 -- fragment: pools_tables()
+-- Pools with their organizations; the shared pool has none.
 from agent_pools p left join organizations o on o.id = p.organization_id;
 
 -- fragment: pools_may_use(workspace, project)
@@ -56,12 +58,14 @@ from agent_pools p left join organizations o on o.id = p.organization_id;
 -- shape: pool
 -- total bigint optional, place bigint optional, id text, organization_id text null, name text,
 -- organization_scoped boolean, created_at timestamptz, drained_at timestamptz null, run_limit integer,
--- organization_name text, agent_count bigint, workspaces jsonb, allowed_workspaces jsonb,
+-- organization_name text null, agent_count bigint, workspaces jsonb, allowed_workspaces jsonb,
 -- excluded_workspaces jsonb, allowed_projects jsonb
 
 -- statement: pools_list
+-- One page of the organization's pools in the order that `sort` names: all, or those that are available to a
+-- workspace or a project that the requester sees.
 -- takes: organization_id text, search text, sort text, workspace_id text, workspace_name text, project_id text,
--- project_name text, limit bigint, offset bigint, user text, everywhere boolean, everywhere_2 boolean
+-- project_name text, limit bigint, offset bigint, user text, all_workspaces boolean, all_projects boolean
 -- gives: pool
 with found as (
     select p.id, row_number() over (
@@ -78,7 +82,7 @@ with found as (
                     where w.organization_id = :organization_id
                         and (:workspace_id is null or w.id = :workspace_id)
                         and (:workspace_name is null or lower(w.name) = lower(:workspace_name))
-                        and :workspace_in_scope(:everywhere, :user, w.id)
+                        and :workspace_in_scope(:all_workspaces, :user, w.id)
                         and :pools_may_use(w.id, w.project_id)
                 ))
         and (:project_id::text is null and :project_name::text is null
@@ -88,7 +92,7 @@ with found as (
                     where j.organization_id = :organization_id
                         and (:project_id is null or j.id = :project_id)
                         and (:project_name is null or lower(j.name) = lower(:project_name))
-                        and :project_in_scope(:everywhere_2, :user, j.id) and :pools_may_use(null, j.id)
+                        and :project_in_scope(:all_projects, :user, j.id) and :pools_may_use(null, j.id)
                 ))
 ),
 page as (
@@ -101,11 +105,13 @@ left join shown p on true
 order by p.place;
 
 -- statement: pool_read
+-- The pool of that id.
 -- takes: id text, user text
 -- gives: pool
 select :pools_columns(:user) :pools_tables() where p.id = :id;
 
 -- statement: pool_find
+-- The pool of that id, or of that name: ORGANIZATION/NAME, or NAME of the shared one; in any case.
 -- takes: name text
 -- gives: id text, organization_id text null
 select p.id, p.organization_id
@@ -114,24 +120,71 @@ left join organizations o on o.id = p.organization_id
 where p.id = :name or lower(coalesce(o.name || '/', '') || p.name) = lower(:name);
 
 -- statement: pools_shared
+-- The pool that all organizations share.
 -- takes: user text
 -- gives: pool
 select :pools_columns(:user) :pools_tables() where p.organization_id is null;
 
--- statement: change_row_insert
+-- fragment: pool_replace(of, deletion, into)
+-- Replaces the related ids by those that are in the organization, and returns the number of these.
+with may as (
+    select x.id
+    from agent_pools p
+    join :of x on x.organization_id = p.organization_id
+    where p.id = :id and x.id = any(:ids::text[])
+),
+gone as (delete from :deletion),
+done as (insert into :into)
+select count(*) as found
+from may;
+
+-- fragment: pool_replace_workspaces(excluded)
+-- Replaces the workspaces that may use the pool, or those that may not.
+:pool_replace(workspaces,
+    {agent_pool_workspaces where pool_id = :id and excluded = :excluded and not (workspace_id = any(:ids))},
+    {agent_pool_workspaces (pool_id, workspace_id, excluded) select :id, id, :excluded from may
+        on conflict (pool_id, workspace_id) do update set excluded = :excluded});
+
+-- shape: pool_related
+-- found bigint
+
+-- statement: pool_allow_workspaces
+-- Replaces the workspaces that may use the pool, and counts them.
+-- takes: id text, ids text[]
+-- gives: pool_related
+:pool_replace_workspaces(false);
+
+-- statement: pool_exclude_workspaces
+-- Replaces the workspaces that may not use the pool, and counts them.
+-- takes: like pool_allow_workspaces
+-- gives: pool_related
+:pool_replace_workspaces(true);
+
+-- statement: pool_allow_projects
+-- Replaces the projects that may use the pool, and counts them.
+-- takes: like pool_allow_workspaces
+-- gives: pool_related
+:pool_replace(projects, {agent_pool_projects where pool_id = :id and not (project_id = any(:ids))},
+    {agent_pool_projects (pool_id, project_id) select :id, id from may on conflict do nothing});
+
+-- statement: pool_insert
+-- Creates a pool.
 -- takes: id text, organization_id text, name text, organization_scoped boolean
 insert into agent_pools (id, organization_id, name, organization_scoped)
 values (:id, :organization_id, :name, :organization_scoped);
 
--- statement: change_row_update
+-- statement: pool_update
+-- Changes a pool.
 -- takes: id text, name text, organization_scoped boolean
 update agent_pools set name = :name, organization_scoped = :organization_scoped where id = :id;
 
--- statement: pools_delete_lock
+-- statement: pool_lock
+-- Locks the pool. Every new user of the pool takes a share lock on it, by a foreign key or by pool_use.
 -- takes: id text
 select 1 from agent_pools where id = :id for update;
 
--- statement: pools_delete_read
+-- statement: pool_users
+-- What uses the pool, so that it can't be deleted.
 -- takes: id text
 -- gives: is_shared boolean, workspaces boolean, connections boolean, installations boolean, defaults boolean,
 -- runs boolean
@@ -154,15 +207,18 @@ select exists (select 1 from agent_pools where id = :id and organization_id is n
         where p.id = :id and i.pool_id = :id
     ) as runs;
 
--- statement: pools_delete_update
+-- statement: pool_inputs_clear
+-- Takes the pool away from runs that have ended.
 -- takes: id text
 update run_inputs set pool_id = null where pool_id = :id;
 
--- statement: pools_delete
+-- statement: pool_delete
+-- Deletes the pool.
 -- takes: id text
 delete from agent_pools where id = :id;
 
--- statement: pools_use
+-- statement: pool_use
+-- Whether the organization's pool is available there. Locks the pool against its deletion.
 -- takes: pool_id text, organization_id text, project_id text, workspace_id text, anywhere boolean,
 -- any_scope boolean
 -- gives: may boolean

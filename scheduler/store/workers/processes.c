@@ -30,8 +30,7 @@ int processes_beat(struct store *store, struct err *err)
 {
 	pthread_once(&self.once, self_name);
 	return db_query(store->db, NULL, err, processes_beat, .id = self.id.text, .host = self.host,
-		.build_version = build_version, .protocol_version = PROTOCOL_VERSION,
-		.schema_program_version = schema_program_version());
+		.version = build_version, .protocol = PROTOCOL_VERSION, .schema = schema_program_version());
 }
 
 int processes_leave(struct store *store, struct err *err)
@@ -40,11 +39,10 @@ int processes_leave(struct store *store, struct err *err)
 	return db_query(store->db, NULL, err, processes_leave, .id = self.id.text);
 }
 
-/* Versions are compared as numbers, from the left; a version that has none is not older. */
 int processes_list(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, processes_list, .protocol_version = PROTOCOL_VERSION,
-		.schema_program_version = schema_program_version(), .build_version = build_version);
+	return db_query(store->db, ret_rows, err, processes_list, .protocol = PROTOCOL_VERSION,
+		.schema = schema_program_version(), .version = build_version);
 }
 
 int processes_check_older(struct store *store, struct err *err)
@@ -57,10 +55,12 @@ int processes_check_older(struct store *store, struct err *err)
 		return -1;
 	while (count < rows.count && row_of(processes_list, &rows, count)->older)
 		count++;
-	for (int i = 0; i < count && i < MAX_NAMED; i++)
-		buf_printf(&names, "%s%s %s (version %s, %lld s ago)", i ? ", " : "",
-			row_of(processes_list, &rows, i)->kind, row_of(processes_list, &rows, i)->name,
-			row_of(processes_list, &rows, i)->version, row_of(processes_list, &rows, i)->seconds);
+	for (int i = 0; i < count && i < MAX_NAMED; i++) {
+		const struct processes_list_row *process = row_of(processes_list, &rows, i);
+
+		buf_printf(&names, "%s%s %s (version %s, %lld s ago)", i ? ", " : "", process->kind, process->name,
+			process->version, process->seconds);
+	}
 	if (count)
 		return err_set(err, ERR_CONFLICT,
 			"older processes were seen within the last hour (%d): %s%s. Upgrade or stop them, and try "

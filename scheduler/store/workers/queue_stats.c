@@ -10,9 +10,9 @@ int queue_sample(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, queue_sample_read) < 0)
+	if (db_query(store->db, &rows, err, queue_sample_any) < 0)
 		return -1;
-	return rows.count ? 0 : db_query(store->db, NULL, err, queue_stats_sample);
+	return rows.count ? 0 : db_query(store->db, NULL, err, queue_sample_take);
 }
 
 int queue_samples_read(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
@@ -26,8 +26,9 @@ int queue_samples_read(struct store *store, const char *organization_id, struct 
 int queue_numbers(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
 {
 	if (organization_id)
-		return db_query(store->db, ret_rows, err, queue_stats_organization, .organization_id = organization_id);
-	return db_query(store->db, ret_rows, err, queue_stats_site);
+		return db_query(
+			store->db, ret_rows, err, queue_numbers_of_organization, .organization_id = organization_id);
+	return db_query(store->db, ret_rows, err, queue_numbers_of_site);
 }
 
 int queue_pools(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
@@ -39,7 +40,7 @@ int queue_tasks(struct store *store, const char *organization_id, struct rows *r
 {
 	bool everywhere = !organization_id || response_scope_all(store->scope, organization_id, CAN_READ_RUNS);
 
-	return db_query(store->db, ret_rows, err, queue_stats_tasks, .organization_id = organization_id,
+	return db_query(store->db, ret_rows, err, queue_tasks, .organization_id = organization_id,
 		.everywhere = everywhere, .user = response_scope_user(store->scope));
 }
 
@@ -48,7 +49,7 @@ int queue_pending(struct store *store, const struct queue_page *page, struct row
 	bool everywhere =
 		!page->organization_id || response_scope_all(store->scope, page->organization_id, CAN_READ_RUNS);
 
-	return db_query(store->db, ret_rows, err, queue_stats_pending, .organization_id = page->organization_id,
+	return db_query(store->db, ret_rows, err, queue_pending, .organization_id = page->organization_id,
 		.everywhere = everywhere, .user = response_scope_user(store->scope), .limit = page->limit,
 		.offset = page->offset);
 }

@@ -6,16 +6,14 @@
 int quota_set(struct store *store, const struct quota_owner *owner, long long runs, struct err *err)
 {
 	if (!runs)
-		return db_query(store->db, NULL, err, quota_set_delete, .organization_id = owner->organization_id,
+		return db_query(store->db, NULL, err, quota_delete, .organization_id = owner->organization_id,
 			.pool_id = owner->pool_id);
 	if (owner->pool_id)
-		return db_query(store->db, NULL, err, quota_set_insert, .pool_id = owner->pool_id, .runs = runs);
+		return db_query(store->db, NULL, err, pool_quota_set, .pool_id = owner->pool_id, .runs = runs);
 	return db_query(
-		store->db, NULL, err, quota_set_insert_2, .organization_id = owner->organization_id, .runs = runs);
+		store->db, NULL, err, organization_quota_set, .organization_id = owner->organization_id, .runs = runs);
 }
 
-/* Two statements, so that the second one sees what was committed while the first waited. The order of the locks is the
- * same in each claim. */
 int quotas_lock(struct store *store, const char *pool_id, struct db_array *organizations, struct rows *ret_rows,
 	struct err *err)
 {

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: organization_running(organization)
--- SQL: the number of running jobs of an organization, or in a pool. Both are lookups in the index jobs_claimed;
--- those of an organization are in its own pools and in the shared one.
+-- The number of an organization's running jobs: lookups in the index jobs_claimed, in its own pools and the
+-- shared one.
 (
     select count(*)
     from agent_pools qp
@@ -12,10 +12,31 @@
 );
 
 -- fragment: pool_running(pool)
+-- The number of running jobs in a pool: a lookup in the same index.
 (select count(*) from jobs qj where qj.pool_id = :pool and qj.state like 'claimed');
 
+-- fragment: quota_used_of_pool(pool)
+-- A row if the quota of the pool is used up.
+select 1 from run_quotas q where q.pool_id = :pool and q.runs <= :pool_running(q.pool_id);
+
+-- fragment: quota_used_of_organization(organization)
+-- A row if the quota of the organization is used up.
+select 1
+from run_quotas q
+where q.organization_id = :organization and q.runs <= :organization_running(q.organization_id);
+
+-- fragment: quota_is_used(p)
+-- Whether the quota of the pool `p`, or of its organization, is used up.
+exists (:quota_used_of_pool(:p.id) union all :quota_used_of_organization(:p.organization_id));
+
+-- fragment: quotas_used_up()
+-- The organizations whose quotas are used up. Without quotas it reads nothing else.
+select q.organization_id
+from run_quotas q
+where q.organization_id is not null and q.runs <= :organization_running(q.organization_id);
+
 -- fragment: quota_rooms(organizations, pool)
--- SQL: the quotas among some organizations (a subquery) and of one pool, with the `room` that is left: rows
+-- The quotas among some organizations (a subquery) and of one pool, with the `room` that is left: rows
 -- {organization_id, room}, the pool's with a null organization. Without quotas it reads nothing else.
 select q.organization_id, greatest(q.runs - :organization_running(q.organization_id), 0) as room
 from run_quotas q
@@ -26,17 +47,20 @@ from run_quotas q
 where q.pool_id = :pool;
 
 -- fragment: waiting_jobs()
--- SQL: common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once
--- each. busy {pool_id, organization_id, running}: running jobs rooms {owner, room}: each quota, by the id of
--- its organization or pool, and what is left of it waiting {pool_id, waiting, startable, oldest}: pools with
--- waiting jobs. `startable`: how many of them the quotas leave room for; the room of an organization counts in
--- each pool. `oldest`: the time of the oldest job whose organization and pool have room, or null
+-- Common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once
+-- each.
+--  - busy {pool_id, organization_id, running}: running jobs.
+--  - rooms {owner, room}: each quota, by the id of its organization or pool, and what is left of it.
+--  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the
+--    quotas leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest
+--    job whose organization and pool have room, or null.
 busy as materialized (
     select pool_id, organization_id, count(*) as running
     from jobs
     where state like 'claimed'
     group by 1, 2
-), rooms as materialized (
+),
+rooms as materialized (
     select coalesce(q.organization_id, q.pool_id) as owner,
         greatest(q.runs - coalesce(b.running, 0), 0) as room
     from run_quotas q
@@ -49,7 +73,8 @@ busy as materialized (
         from busy
         group by 1
     ) b on b.owner = coalesce(q.organization_id, q.pool_id)
-), waiting as materialized (
+),
+waiting as materialized (
     select j.pool_id, sum(j.waiting) as waiting,
         least(sum(least(j.waiting, o.room)), max(p.room)) as startable,
         min(j.oldest) filter (where coalesce(least(o.room, p.room), 1) > 0) as oldest
@@ -64,23 +89,27 @@ busy as materialized (
     group by 1
 );
 
--- statement: quota_set_delete
+-- statement: quota_delete
+-- Deletes the quota of the organization or the pool.
 -- takes: organization_id text, pool_id text
 delete from run_quotas where organization_id = :organization_id or pool_id = :pool_id;
 
--- statement: quota_set_insert
+-- statement: pool_quota_set
+-- Sets the pool's quota.
 -- takes: pool_id text, runs integer
 insert into run_quotas (pool_id, runs)
 values (:pool_id, :runs)
 on conflict (pool_id) do update set runs = excluded.runs;
 
--- statement: quota_set_insert_2
+-- statement: organization_quota_set
+-- Sets the organization's quota.
 -- takes: organization_id text, runs integer
 insert into run_quotas (organization_id, runs)
 values (:organization_id, :runs)
 on conflict (organization_id) do update set runs = excluded.runs;
 
 -- statement: quotas_lock
+-- Locks the quotas of the organizations and of the pool, in the same order in each claim.
 -- takes: organizations text[], pool_id text
 select 1
 from run_quotas
@@ -89,6 +118,8 @@ order by coalesce(organization_id, pool_id)
 for no key update;
 
 -- statement: quotas_lock_read
+-- These quotas and the room that they leave. A statement of its own, so that it sees what was committed while
+-- quotas_lock waited.
 -- takes: organizations text[], pool_id text
 -- gives: organization_id text null, room bigint
 :quota_rooms(select unnest(:organizations::text[]), :pool_id);

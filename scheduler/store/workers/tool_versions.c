@@ -28,7 +28,7 @@ int tool_version_create(struct store *store, const char *tool, const json_t *fie
 	_cleanup_(freep) char *text = json_text(fields);
 	struct id id = id_new("tool");
 
-	if (db_query(store->db, NULL, err, tool_version_create, .id = id.text, .tool = tool, .p3 = text) < 0)
+	if (db_query(store->db, NULL, err, tool_version_create, .id = id.text, .tool = tool, .fields = text) < 0)
 		return version_taken(store, err);
 	*ret_id = id;
 	return 0;
@@ -38,7 +38,7 @@ int tool_version_update(struct store *store, const char *id, const json_t *field
 {
 	_cleanup_(freep) char *text = json_text(fields);
 
-	if (db_query(store->db, NULL, err, tool_version_update, .id = id, .p2 = text) < 0)
+	if (db_query(store->db, NULL, err, tool_version_update, .id = id, .fields = text) < 0)
 		return version_taken(store, err);
 	return 0;
 }
@@ -46,13 +46,15 @@ int tool_version_update(struct store *store, const char *id, const json_t *field
 int tool_version_delete(struct store *store, const char *tool, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	long long usage;
 
 	if (tool_version_read(store, tool, id, &rows, err) < 0)
 		return -1;
+	usage = row_of(tool_version, &rows, 0)->usage;
 	/* Policy sets do not count, because they may name versions that are not listed. */
-	if (text_equal(tool, "terraform") && row_of(tool_version, &rows, 0)->usage)
-		return err_set(err, ERR_CONFLICT, "the version is used by workspaces (%lld): disable it instead",
-			row_of(tool_version, &rows, 0)->usage);
+	if (text_equal(tool, "terraform") && usage)
+		return err_set(
+			err, ERR_CONFLICT, "the version is used by workspaces (%lld): disable it instead", usage);
 	return db_query(store->db, NULL, err, tool_version_delete, .id = id);
 }
 
@@ -63,7 +65,7 @@ int tool_version_check(struct store *store, const char *version, const char *poi
 
 	if (version_exact(version, &exact) < 0)
 		return 0;
-	if (db_query(store->db, &rows, err, tool_version_check, .exact = exact.text) < 0)
+	if (db_query(store->db, &rows, err, tool_version_check, .version = exact.text) < 0)
 		return -1;
 	if (rows.count)
 		return err_at(err, pointer, "Version %s is disabled on this installation: choose another", exact.text);

@@ -1,21 +1,24 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: tool_versions_columns()
+-- Columns of a version `v`, and how many workspaces or policy sets use it.
 v.id, v.tool, v.version, v.archs, v.official, v.enabled, v.beta, v.deprecated, v.deprecated_reason,
-    v.created_at, case v.tool
-    when 'terraform' then (
-        select count(*)
-        from workspaces w
-        where w.terraform_version = v.version and w.terraform_version <> ''
-    )
-    else (select count(*) from policy_sets s where s.kind = v.tool and s.policy_tool_version = v.version)
-    end as usage;
+    v.created_at,
+    case v.tool when 'terraform' then (
+            select count(*)
+            from workspaces w
+            where w.terraform_version = v.version and w.terraform_version <> ''
+        )
+        else (select count(*) from policy_sets s where s.kind = v.tool and s.policy_tool_version = v.version)
+        end as usage;
 
 -- fragment: tool_versions_fields()
+-- The columns of tool_versions_written from an object `f` with the API's names.
 f ->> 'version', f -> 'archs', (f ->> 'official')::boolean, (f ->> 'enabled')::boolean,
     (f ->> 'beta')::boolean, (f ->> 'deprecated')::boolean, f ->> 'deprecated-reason';
 
--- fragment: field_columns()
+-- fragment: tool_versions_written()
+-- The columns that clients set.
 version, archs, official, enabled, beta, deprecated, deprecated_reason;
 
 -- shape: tool_version
@@ -24,6 +27,7 @@ version, archs, official, enabled, beta, deprecated, deprecated_reason;
 -- usage bigint
 
 -- statement: tool_versions_list
+-- One page of the tool's versions, the newest first.
 -- takes: tool text, exact text, search text, limit bigint, offset bigint
 -- gives: tool_version
 with found as (
@@ -43,26 +47,31 @@ left join (
 order by f.n;
 
 -- statement: tool_version_read
+-- The tool's version of that id.
 -- takes: id text, tool text
 -- gives: tool_version
 select :tool_versions_columns() from tool_versions v where id = :id and tool = :tool;
 
 -- statement: tool_version_create
--- takes: id text, tool text, p3 jsonb
-insert into tool_versions (id, tool, :field_columns())
+-- Adds a version.
+-- takes: id text, tool text, fields jsonb
+insert into tool_versions (id, tool, :tool_versions_written())
 select :id, :tool, :tool_versions_fields()
-from (select :p3::jsonb as f) x;
+from (select :fields::jsonb as f) x;
 
 -- statement: tool_version_update
--- takes: id text, p2 jsonb
+-- Replaces all fields of the version.
+-- takes: id text, fields jsonb
 update tool_versions
-set (:field_columns()) = (select :tool_versions_fields() from (select :p2::jsonb as f) x)
+set (:tool_versions_written()) = (select :tool_versions_fields() from (select :fields::jsonb as f) x)
 where id = :id;
 
 -- statement: tool_version_delete
+-- Deletes the version.
 -- takes: id text
 delete from tool_versions where id = :id;
 
 -- statement: tool_version_check
--- takes: exact text
-select 1 from tool_versions where tool = 'terraform' and version = :exact and not enabled;
+-- A row if that version of terraform is disabled.
+-- takes: version text
+select 1 from tool_versions where tool = 'terraform' and version = :version and not enabled;

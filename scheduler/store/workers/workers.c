@@ -31,15 +31,14 @@ static char *attempts_text(const json_t *jobs)
 	return json_text(attempts);
 }
 
-/* Passes the message that the statement has written to the publisher: columns key and payload. */
-static void worker_tell(struct store *store, long long number, const struct rows *told)
+/* Passes the message that the statement has written, if any, to the publisher. */
+static void worker_tell(struct store *store, long long number, const char *key, const char *payload)
 {
 	_cleanup_(outbox_release) struct outbox outbox;
 
 	outbox_init(&outbox);
-	if (told->count && !row_null(told, 0, "payload"))
-		outbox_written(&outbox, number, topics[TOPIC_EVENTS].name, row_text(told, 0, "key"),
-			row_text(told, 0, "payload"));
+	if (payload)
+		outbox_written(&outbox, number, topics[TOPIC_EVENTS].name, key, payload);
 	outbox_hand_over(&outbox, store->db, store->sink);
 }
 
@@ -55,16 +54,18 @@ int worker_register(
 	struct id id = id_new("agent");
 	_cleanup_(rows_release) struct rows told = ROWS_INIT;
 	long long number = outbox_number();
+	const struct worker_message_row *message;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, &told, err, workers_register, .id = id.text, .pool_id = arrival->pool_id,
+	if (db_query(store->db, &told, err, worker_register, .id = id.text, .pool_id = arrival->pool_id,
 		    .name = arrival->name, .version = arrival->version, .slots = arrival->slots,
 		    .address = arrival->address, .hash = hash, .token_id = arrival->token_id, .attempts = attempts,
 		    .lease_seconds = store->settings->lease_seconds, .capabilities = capabilities,
-		    .protocol = arrival->protocol, .number = number, .name_2 = topics[TOPIC_EVENTS].name) < 0)
+		    .protocol = arrival->protocol, .number = number, .topic = topics[TOPIC_EVENTS].name) < 0)
 		return -1;
-	worker_tell(store, number, &told);
+	message = row_of(worker_message, &told, 0);
+	worker_tell(store, number, message->key, message->payload);
 	*ret_id = id;
 	*ret_token = token;
 	token = NULL;
@@ -90,47 +91,21 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
-/* clang-format would move the text after a macro to the next line. */
-/* clang-format off */
-static const char wait_sql[] =
-	"with me as materialized (" WORKER_OF_POOL("$2", "$1") "), "
-	"said as (update workers set free = $3, seen_at = now() where id = (select id from me where free <> $3)) "
-	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
-	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting' "
-	"and organization_id <> all(array(" QUOTAS_USED_UP "))) as jobs from me w "
-	"join agent_pools p on p.id = w.pool_id";
-
-/* Walks the index from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
- * (store/vcs/git_jobs.h, git_wait_key). */
-static const char still_waiting_sql[] =
-	"with recursive pools as ("
-	"(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
-	"select n.pool_id from pools p, lateral (select pool_id from jobs where state = 'waiting' "
-	"and pool_id > p.pool_id order by pool_id limit 1) n) "
-	"select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
-	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
-	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
-	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ") "
-	"union all select 'git ' || g.pool_id, count(*) from (select pool_id from git_jobs where state = 'waiting' "
-	"and due_at < now() - make_interval(secs => $1::int / 1000.0) limit 1000) g group by 1";
-/* clang-format on */
-
 int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
 {
-	return db_query_sql(db, ret_rows, err, still_waiting_sql, P_INT(still_ms), P_INT(MAX_STILL_WAITING));
+	return db_query(db, ret_rows, err, workers_still_waiting, .still_ms = still_ms, .max = MAX_STILL_WAITING);
 }
 
-/* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query_sql(store->db, &rows, err, wait_sql, P_TEXT(wait->pool_id), P_TEXT(wait->worker_id),
-		    P_INT(wait->free)) < 0)
+	if (db_query(store->db, &rows, err, worker_waits_for, .pool_id = wait->pool_id, .worker_id = wait->worker_id,
+		    .free = wait->free) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
-	*ret_jobs = row_bool(&rows, 0, "jobs");
+	*ret_jobs = row_of(worker_waits_for, &rows, 0)->jobs;
 	return 0;
 }
 
@@ -138,15 +113,16 @@ static json_t *beat_jobs(const struct rows *rows)
 {
 	json_t *jobs = json_array();
 
-	for (int i = 0; i < rows->count && !row_null(rows, i, "job"); i++)
-		json_array_append_new(jobs,
-			json_pack("{ss si sb sb ss}", "job", row_text(rows, i, "job"), "attempt",
-				(int)row_int(rows, i, "attempt"), "held", row_bool(rows, i, "held"), "awaited",
-				row_bool(rows, i, "awaited"), "stop", stop_name((enum stop)row_int(rows, i, "stop"))));
+	for (int i = 0; i < rows->count; i++) {
+		const struct worker_beat_row *row = row_of(worker_beat, rows, i);
+
+		if (row->job)
+			json_array_append_new(jobs,
+				json_pack("{ss si sb sb ss}", "job", row->job, "attempt", (int)row->attempt, "held",
+					row->held, "awaited", row->awaited, "stop", stop_name((enum stop)row->stop)));
+	}
 	return jobs;
 }
-
-/* clang-format on */
 
 /* model: heartbeat */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err)
@@ -157,21 +133,23 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
 	_cleanup_(db_array_release) struct db_array announced = DB_ARRAY_INIT;
 	long long number = outbox_number();
+	const struct worker_beat_row *first;
 	char hash[SHA256_HEX_SIZE];
 
 	db_array_add_texts(&announced, beat->announced);
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
-	if (db_query(store->db, &rows, err, workers_beat, .hash = hash, .free = beat->free, .slots = beat->slots,
+	if (db_query(store->db, &rows, err, worker_beat, .hash = hash, .free = beat->free, .slots = beat->slots,
 		    .draining = beat->draining, .partitions = partitions, .jobs = jobs,
 		    .lease_seconds = store->settings->lease_seconds, .capabilities = capabilities,
 		    .announced = &announced, .undelivered = beat->undelivered, .number = number,
-		    .name = topics[TOPIC_EVENTS].name) < 0)
+		    .topic = topics[TOPIC_EVENTS].name) < 0)
 		return -1;
-	if (row_null(&rows, 0, "ordered"))
+	first = row_of(worker_beat, &rows, 0);
+	if (!first->ordered)
 		return not_found(err);
-	worker_tell(store, number, &rows);
-	*ret_answer = json_pack("{ss so so}", "order", row_text(&rows, 0, "ordered"), "jobs", beat_jobs(&rows),
-		"not-waiting", row_null(&rows, 0, "not_waiting") ? json_array() : row_json(&rows, 0, "not_waiting"));
+	worker_tell(store, number, first->key, first->payload);
+	*ret_answer = json_pack("{ss so so}", "order", first->ordered, "jobs", beat_jobs(&rows), "not-waiting",
+		first->not_waiting ? json_shown(first->not_waiting) : json_array());
 	return 0;
 }
 
@@ -179,16 +157,19 @@ int worker_leave(struct store *store, const struct worker_departure *departure, 
 {
 	_cleanup_(rows_release) struct rows told = ROWS_INIT;
 	long long number = outbox_number();
+	const struct worker_message_row *message;
 
 	if (db_query(store->db, &told, err, worker_leave, .worker_id = departure->worker_id,
-		    .failed = departure->failed, .number = number, .name = topics[TOPIC_EVENTS].name,
+		    .failed = departure->failed, .number = number, .topic = topics[TOPIC_EVENTS].name,
 		    .undelivered = departure->undelivered) < 0)
 		return -1;
-	worker_tell(store, number, &told);
+	if (!told.count)
+		return 0;
+	message = row_of(worker_message, &told, 0);
+	worker_tell(store, number, message->key, message->payload);
 	return 0;
 }
 
-/* A worker is live until the leases that its last heartbeat renewed expire. */
 int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err)
 {

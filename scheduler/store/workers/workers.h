@@ -8,12 +8,6 @@
 #include "common/json/json.h"
 #include "scheduler/store/store.h"
 
-/* The worker with that id, unless it is not (or no longer) registered in the pool. It is looked up by its id: a
- * condition on the pool could read all workers of the pool. */
-#define WORKER_OF_POOL(worker, pool)                                                                                   \
-	"select * from (select id, pool_id, free, ordered, left_at from workers where id = " worker " limit 1) k "     \
-	"where pool_id = " pool " and left_at is null "
-
 struct worker_arrival {
 	const char *pool_id, *name, *version;
 	const char *address;  /* the address from which it is registered */

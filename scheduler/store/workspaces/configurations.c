@@ -23,15 +23,14 @@ static int create_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	c->id = id_new("cv");
-	/* What is uploaded into a workspace with a repository can only be planned. */
-	if (db_query(c->store->db, &rows, err, configurations_create_insert, .id = c->id.text,
+	if (db_query(c->store->db, &rows, err, configuration_insert, .id = c->id.text,
 		    .workspace_id = order->workspace_id, .source = order->source,
 		    .auto_queue_runs = order->auto_queue_runs, .speculative = order->speculative,
 		    .provisional = order->provisional, .created_by = order->created_by) < 0)
 		return -1;
-	if (row_of(configurations_create_insert, &rows, 0)->speculative || order->provisional)
+	if (row_of(configuration_insert, &rows, 0)->speculative || order->provisional)
 		return 0;
-	return db_query(c->store->db, NULL, err, configurations_create_update, .workspace_id = order->workspace_id,
+	return db_query(c->store->db, NULL, err, configuration_make_current, .workspace_id = order->workspace_id,
 		.id = c->id.text);
 }
 
@@ -55,7 +54,7 @@ int configuration_read(struct store *store, const char *id, struct rows *ret_row
 
 int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, configurations_configuration_of_run, .run_id = run_id) < 0)
+	if (db_query(store->db, ret_rows, err, configuration_of_run, .run_id = run_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
@@ -90,23 +89,22 @@ static int upload_in(void *data, struct err *err)
 {
 	struct upload *u = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct configuration_lock_row *old;
 	struct id blob;
-	const char *status;
 
-	if (db_query(u->store->db, &rows, err, configurations_upload_lock, .id = u->id) < 0)
+	if (db_query(u->store->db, &rows, err, configuration_lock, .id = u->id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
 	if (blob_put_shared(u->store, u->archive.data, u->archive.len, &blob, err) < 0)
 		return -1;
-	status = row_of(configurations_upload_lock, &rows, 0)->status;
-	u->first = !text_equal(status, "uploaded") ||
-		!text_equal(row_of(configurations_upload_lock, &rows, 0)->blob_id, blob.text);
+	old = row_of(configuration_lock, &rows, 0);
+	u->first = !text_equal(old->status, "uploaded") || !text_equal(old->blob_id, blob.text);
 	if (!u->first)
 		return 0;
-	if (text_equal(status, "archived") || row_of(configurations_upload_lock, &rows, 0)->used)
+	if (text_equal(old->status, "archived") || old->used)
 		return err_set(err, ERR_CONFLICT, "the configuration version was uploaded already, and is in use");
-	return db_query(u->store->db, NULL, err, configurations_upload_update, .id = u->id, .blob = blob.text);
+	return db_query(u->store->db, NULL, err, configuration_set_uploaded, .id = u->id, .blob_id = blob.text);
 }
 
 int configuration_upload(struct store *store, const char *id, struct bytes archive, bool *ret_first, struct err *err)
@@ -140,22 +138,24 @@ static int archive_in(void *data, struct err *err)
 {
 	const struct archiving *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct configuration_use_lock_row *version;
 
-	if (db_query(a->store->db, &rows, err, configurations_archive_lock, .id = a->id) < 0)
+	if (db_query(a->store->db, &rows, err, configuration_use_lock, .id = a->id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
-	if (row_of(configurations_archive_lock, &rows, 0)->is_commit)
+	version = row_of(configuration_use_lock, &rows, 0);
+	if (version->is_commit)
 		return not_allowed(err,
 			"configuration could not be archived because it came from a repository: it is archived when no "
 			"run needs it");
-	if (!text_equal(row_of(configurations_archive_lock, &rows, 0)->status, "uploaded"))
+	if (!text_equal(version->status, "uploaded"))
 		return not_allowed(err, "configuration could not be archived because it is not uploaded");
-	if (row_of(configurations_archive_lock, &rows, 0)->current)
+	if (version->current)
 		return not_allowed(err, "configuration could not be archived because it is current");
-	if (row_of(configurations_archive_lock, &rows, 0)->used)
+	if (version->used)
 		return not_allowed(err, "configuration could not be archived because a run needs it");
-	return db_query(a->store->db, NULL, err, configurations_archive_update, .id = a->id);
+	return db_query(a->store->db, NULL, err, configuration_set_archived, .id = a->id);
 }
 
 int configuration_archive(struct store *store, const char *id, struct err *err)

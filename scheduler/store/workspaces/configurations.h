@@ -22,13 +22,13 @@ struct configuration_order {
 int configuration_create(
 	struct store *store, const struct configuration_order *order, struct id *ret_id, struct err *err);
 
-/* The table's columns, ingress_id (of its commit, or null) and run_id, the first run that used it. ERR_NOT_FOUND. */
+/* The shape `configuration`: ingress_id is of its commit, run_id is the first run that used it. ERR_NOT_FOUND. */
 int configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The configuration version of a run. ERR_NOT_FOUND. */
 int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-/* The files of the workspace's current version: columns blob_id and working_directory. No row if there are none. */
+/* The files of the workspace's current version: with its working directory. No row if there are none. */
 int configuration_files_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 /* The newest first, and `total`; a row with a null id if the page is empty. */
 int configurations_list(

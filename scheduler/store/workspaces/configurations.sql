@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: configurations_columns()
+-- Columns of a configuration version `c`; the commit it came from, and the first run that used it.
 c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id,
     c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at,
     (select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id,
@@ -13,32 +14,36 @@ c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.pr
         limit 1
     ) as run_id;
 
--- statement: configurations_create_insert
+-- statement: configuration_insert
+-- Creates a version. What is uploaded into a workspace with a repository can only be planned.
 -- takes: id text, workspace_id text, source text, auto_queue_runs boolean, speculative boolean,
 -- provisional boolean, created_by text
 -- gives: speculative boolean
 insert into configuration_versions
     (id, workspace_id, source, auto_queue_runs, speculative, provisional, created_by)
-values (:id, :workspace_id, :source, :auto_queue_runs, :speculative
-        or exists (select 1 from workspace_repositories where workspace_id = :workspace_id), :provisional,
-        :created_by)
+values (:id, :workspace_id, :source, :auto_queue_runs,
+        :speculative or exists (select 1 from workspace_repositories where workspace_id = :workspace_id),
+        :provisional, :created_by)
 returning speculative;
 
--- statement: configurations_create_update
+-- statement: configuration_make_current
+-- Makes the version the workspace's current one.
 -- takes: workspace_id text, id text
 update workspaces set current_configuration_id = :id where id = :workspace_id;
 
 -- shape: configuration
 -- total bigint optional, id text, workspace_id text, status text, source text, auto_queue_runs boolean,
 -- speculative boolean, provisional boolean, blob_id text null, error text null, error_message text null,
--- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text
+-- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text null
 
 -- statement: configuration_read
+-- The version of that id.
 -- takes: id text
 -- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = :id;
 
--- statement: configurations_configuration_of_run
+-- statement: configuration_of_run
+-- The version that the run uses.
 -- takes: run_id text
 -- gives: configuration
 select :configurations_columns()
@@ -46,11 +51,13 @@ from configuration_versions c
 where c.id = (select configuration_version_id from run_inputs where run_id = :run_id);
 
 -- statement: configurations_read_all
+-- The versions with these ids.
 -- takes: ids text[]
 -- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = any(:ids::text[]);
 
 -- statement: configuration_files_current
+-- The files of the workspace's current version, if it has any.
 -- takes: workspace_id text
 -- gives: blob_id text null, working_directory text
 select c.blob_id, w.working_directory
@@ -59,6 +66,7 @@ join configuration_versions c on c.id = w.current_configuration_id
 where w.id = :workspace_id and c.blob_id is not null;
 
 -- statement: configurations_list
+-- One page of the workspace's versions, the newest first.
 -- takes: workspace_id text, limit bigint, offset bigint
 -- gives: configuration
 select t.total, c.*
@@ -73,7 +81,8 @@ left join (
 ) c on true
 order by c.created_at desc, c.id;
 
--- statement: configurations_upload_lock
+-- statement: configuration_lock
+-- The version, locked, and whether a run refers to it.
 -- takes: id text
 -- gives: status text, blob_id text null, used boolean
 select status, blob_id, exists (select 1 from run_inputs where configuration_version_id = :id) as used
@@ -81,20 +90,23 @@ from configuration_versions
 where id = :id
 for update;
 
--- statement: configurations_upload_update
--- takes: id text, blob text
+-- statement: configuration_set_uploaded
+-- Gives the version its files.
+-- takes: id text, blob_id text
 update configuration_versions
-set status = 'uploaded', blob_id = :blob, error = null, error_message = null,
+set status = 'uploaded', blob_id = :blob_id, error = null, error_message = null,
     status_timestamps = status_timestamps || jsonb_build_object('finished-at', :sql_time(now()))
 where id = :id;
 
 -- statement: configuration_refuse
+-- Marks a version without files as errored after a rejected upload.
 -- takes: id text, why text
 update configuration_versions
 set status = 'errored', error = 'invalid_archive', error_message = :why
 where id = :id and status = 'pending';
 
--- statement: configurations_archive_lock
+-- statement: configuration_use_lock
+-- The version, locked: whether it came from a commit, is current, or is used by a run that has not ended.
 -- takes: id text
 -- gives: status text, is_commit boolean, current boolean, used boolean
 select c.status,
@@ -110,7 +122,8 @@ from configuration_versions c
 where c.id = :id
 for update;
 
--- statement: configurations_archive_update
+-- statement: configuration_set_archived
+-- Takes the version's files away.
 -- takes: id text
 update configuration_versions
 set status = 'archived', blob_id = null,

@@ -86,7 +86,6 @@ int project_delete(struct store *store, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* The foreign key of a workspace that is added concurrently prevents the deletion. */
 	if (db_query(store->db, &rows, err, project_delete, .id = id) < 0)
 		return -1;
 	if (db_affected(&rows))

@@ -3,10 +3,8 @@
 #define SCHEDULER_STORE_WORKSPACES_PROJECTS_H
 
 /*
- * An organization's projects. Each workspace is in one project, by default in the default project.
- *
- * Columns read: the table's, organization_name, workspace_count and mode (the effective execution mode: the project's,
- * or else the organization's).
+ * An organization's projects. Each workspace is in one project, by default in the default project. Rows have the shape
+ * `project`; `mode` is the effective execution mode: the project's, or else the organization's.
  */
 
 #include "scheduler/store/store.h"
@@ -36,7 +34,7 @@ int project_belongs(
 	struct store *store, const char *id, const char *organization_id, bool *ret_belongs, struct err *err);
 /* The organization's default project. */
 int project_default(struct store *store, const char *organization_id, struct id *ret_id, struct err *err);
-/* The columns `mode` and `pool`: what the project's workspaces inherit. `id` may be NULL: the default project. No row
+/* The mode and the pool that the project's workspaces inherit. `id` may be NULL: the default project. No row
  * if the organization has no such project. */
 int project_inherited_mode(
 	struct store *store, const char *organization_id, const char *id, struct rows *ret_rows, struct err *err);

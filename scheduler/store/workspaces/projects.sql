@@ -1,28 +1,35 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: projects_columns(user)
--- `user` is the number of the requester's parameter (store/access/response_scope.h).
+-- Columns of a project with projects_tables. `rights` are those of the requester, `mode` is the effective
+-- execution mode.
 :rights_in_project(:user, p.organization_id, p.id) as rights, p.*, o.name as organization_name,
     :inherited_mode() as mode,
     coalesce((select workspaces from project_totals where project_id = p.id), 0) as workspace_count;
 
 -- fragment: projects_tables()
+-- Projects with their organizations.
 from projects p join organizations o on o.id = p.organization_id;
 
 -- fragment: inherited_mode()
--- Defaults from a project p of an organization o, for workspaces without an execution mode of their own.
+-- The execution mode of workspaces without one of their own, from a project `p` of an organization `o`.
 coalesce(p.settings ->> 'default-execution-mode', o.settings ->> 'default-execution-mode', 'remote');
 
 -- fragment: inherited_pool()
-case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id
-    else p.default_pool_id end;
+-- The pool of that mode.
+case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id else p.default_pool_id end;
 
--- statement: projects_list
--- takes: organization_id text, search text, names text, limit bigint, offset bigint, tag_keys text[] null,
--- tag_values text[] null, everywhere boolean, user text
--- gives: total bigint, rights bigint, id text, organization_id text, name text, description text,
+-- shape: project
+-- total bigint optional, rights bigint, id text, organization_id text, name text, description text,
 -- is_default boolean, settings jsonb, default_pool_id text null, created_at timestamptz,
 -- updated_at timestamptz, organization_name text, mode text, workspace_count bigint
+
+-- statement: projects_list
+-- One page of the organization's projects that the requester sees, by name, the default one last. A project
+-- must have each of the tags; a value of '' is any value.
+-- takes: organization_id text, search text, names text, limit bigint, offset bigint, tag_keys text[] null,
+-- tag_values text[] null, everywhere boolean, user text
+-- gives: project
 with found as (
     select f.id
     from projects f
@@ -40,7 +47,8 @@ with found as (
                         where b.project_id = f.id and lower(t.name) = lower(x.key)
                             and (x.value = '' or b.value = x.value)
                     )
-                )) and :project_in_scope(:everywhere, :user, f.id)
+                ))
+        and :project_in_scope(:everywhere, :user, f.id)
 )
 select c.total, p.*
 from (select count(*) as total from found) c
@@ -54,45 +62,48 @@ left join (
 order by p.is_default, lower(p.name);
 
 -- statement: project_read
+-- The project of that id.
 -- takes: id text, user text
--- gives: rights bigint, id text, organization_id text, name text, description text, is_default boolean,
--- settings jsonb, default_pool_id text null, created_at timestamptz, updated_at timestamptz,
--- organization_name text, mode text, workspace_count bigint
+-- gives: project
 select :projects_columns(:user) :projects_tables() where p.id = :id;
 
 -- statement: projects_read_all
+-- Those of the projects that the requester sees, by name.
 -- takes: ids text[], user text
--- gives: rights bigint, id text, organization_id text, name text, description text, is_default boolean,
--- settings jsonb, default_pool_id text null, created_at timestamptz, updated_at timestamptz,
--- organization_name text, mode text, workspace_count bigint
+-- gives: project
 select :projects_columns(:user) :projects_tables()
 where p.id = any(:ids::text[])
     and :scope_has(:user, :rights_in_project(:user, p.organization_id, p.id), 1048576)
 order by lower(p.name), p.id;
 
 -- statement: project_belongs
+-- A row if the organization has the project.
 -- takes: id text, organization_id text
 select 1 from projects where id = :id and organization_id = :organization_id;
 
 -- statement: project_default
+-- The organization's default project.
 -- takes: organization_id text
 -- gives: id text
 select id from projects where organization_id = :organization_id and is_default;
 
 -- statement: project_inherited_mode
+-- The execution mode that workspaces of the project inherit, and its pool; null is the default project.
 -- takes: organization_id text, id text
--- gives: mode text, pool text
+-- gives: mode text, pool text null
 select :inherited_mode() as mode, :inherited_pool() as pool
 from organizations o
 join projects p on p.organization_id = o.id
 where o.id = :organization_id and case when :id::text is null then p.is_default else p.id = :id end;
 
 -- statement: project_create
+-- Creates a project.
 -- takes: id text, organization_id text, name text, description text, settings jsonb, pool_id text
 insert into projects (id, organization_id, name, description, settings, default_pool_id)
 values (:id, :organization_id, :name, :description, jsonb_strip_nulls(:settings::jsonb), :pool_id);
 
 -- statement: project_update
+-- Changes a project, and the settings that are given. A setting of null is deleted.
 -- takes: id text, name text, description text, settings jsonb, pool_id text
 update projects
 set name = :name, description = :description, default_pool_id = :pool_id,
@@ -100,6 +111,8 @@ set name = :name, description = :description, default_pool_id = :pool_id,
 where id = :id;
 
 -- statement: project_delete
+-- Deletes a project without workspaces. The foreign key of a workspace that is added concurrently prevents the
+-- deletion.
 -- takes: id text
 delete from projects p
 where id = :id and not is_default and not exists (select 1 from workspaces where project_id = p.id);

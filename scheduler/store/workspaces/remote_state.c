@@ -36,9 +36,10 @@ static int add_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, s->ids);
-	if (db_query(s->store->db, &rows, err, remote_state_add, .workspace_id = s->workspace_id, .ids = &ids) < 0)
+	if (db_query(s->store->db, &rows, err, consumers_add, .workspace_id = s->workspace_id, .consumer_ids = &ids) <
+		0)
 		return -1;
-	if (row_of(remote_state_add, &rows, 0)->found == (long long)json_array_size(s->ids))
+	if (row_of(consumers_add, &rows, 0)->found == (long long)json_array_size(s->ids))
 		return 0;
 	return err_at(err, "/data", "Workspaces must be other ones of the workspace's organization");
 }
@@ -47,7 +48,7 @@ static int replace_in(void *data, struct err *err)
 {
 	const struct sharing *s = data;
 
-	if (db_query(s->store->db, NULL, err, remote_state_replace, .workspace_id = s->workspace_id) < 0)
+	if (db_query(s->store->db, NULL, err, consumers_clear, .workspace_id = s->workspace_id) < 0)
 		return -1;
 	return add_in(data, err);
 }
@@ -71,5 +72,5 @@ int consumers_remove(struct store *store, const char *workspace_id, const json_t
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
 	db_array_add_texts(&array, ids);
-	return db_query(store->db, NULL, err, consumers_remove, .workspace_id = workspace_id, .array = &array);
+	return db_query(store->db, NULL, err, consumers_remove, .workspace_id = workspace_id, .consumer_ids = &array);
 }

@@ -2,14 +2,15 @@
 
 -- fragment: remote_state_shared()
 -- Whether the state of workspace p is shared with workspace c.
-(coalesce((p.settings ->> 'global-remote-state')::boolean, false) or case
-        when coalesce((p.settings ->> 'project-remote-state')::boolean, false) then c.project_id =
-        p.project_id
-        else exists (
-            select 1 from remote_state_consumers s where s.workspace_id = p.id and s.consumer_id = c.id
-        ) end);
+(coalesce((p.settings ->> 'global-remote-state')::boolean, false)
+        or case when coalesce((p.settings ->> 'project-remote-state')::boolean, false)
+            then c.project_id = p.project_id
+            else exists (
+                select 1 from remote_state_consumers s where s.workspace_id = p.id and s.consumer_id = c.id
+            ) end);
 
 -- statement: state_shared
+-- A row if the consumer may read the state of the producer: it is the same workspace, or shares it.
 -- takes: consumer text, producer text
 select 1
 from workspaces c
@@ -17,6 +18,7 @@ join workspaces p on p.organization_id = c.organization_id
 where c.id = :consumer and p.id = :producer and (c.id = p.id or :remote_state_shared());
 
 -- statement: consumers_list
+-- One page of the workspaces that share the workspace's state and that the requester sees, by name.
 -- takes: workspace_id text, limit bigint, offset bigint, user text
 -- gives: total bigint, id text
 with found as (
@@ -31,14 +33,15 @@ from (select count(*) as total from found) t
 left join (select * from found order by name limit :limit offset :offset) f on true
 order by f.name;
 
--- statement: remote_state_add
--- takes: workspace_id text, ids text[]
+-- statement: consumers_add
+-- Adds those of the workspaces that are other ones of the organization, and counts them.
+-- takes: workspace_id text, consumer_ids text[]
 -- gives: found bigint
 with may as (
     select c.id
     from workspaces p
     join workspaces c on c.organization_id = p.organization_id and c.id <> p.id
-    where p.id = :workspace_id and c.id = any(:ids::text[])
+    where p.id = :workspace_id and c.id = any(:consumer_ids::text[])
 ),
 done as (
     insert into remote_state_consumers (workspace_id, consumer_id)
@@ -49,11 +52,13 @@ done as (
 select count(*) as found
 from may;
 
--- statement: remote_state_replace
+-- statement: consumers_clear
+-- Deletes the workspace's list of consumers.
 -- takes: workspace_id text
 delete from remote_state_consumers where workspace_id = :workspace_id;
 
 -- statement: consumers_remove
--- takes: workspace_id text, array text[]
+-- Deletes some of them.
+-- takes: workspace_id text, consumer_ids text[]
 delete from remote_state_consumers
-where workspace_id = :workspace_id and consumer_id = any(:array::text[]);
+where workspace_id = :workspace_id and consumer_id = any(:consumer_ids::text[]);

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: workspaces_count_statuses
+-- Numbers of the organization's workspaces that the requester sees, by the status of their current run; null is
+-- those without one.
 -- takes: organization_id text, project_ids text, everywhere boolean, user text
 -- gives: status text null, workspaces bigint, locked bigint
 select r.status, count(*) as workspaces, count(*) filter (where f.locked_by is not null) as locked

@@ -8,22 +8,15 @@ enum { MAX_BINDINGS = 10, MAX_TAGS = 100 };
 
 /* ---- bindings ---- */
 
-#define BINDINGS(from, owner)                                                                                          \
-	"select e.id, e.key, e.value, e.inherited_from, e." owner " as owner from " from " e where e." owner           \
-	" = any($1::text[]) order by e." owner ", e.inherited_from is not null, e.position"
-
-#define OWN                                                                                                            \
-	"(select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id)"
-
 int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err)
 {
-	const char *sql = BINDINGS(OWN, "workspace_id");
+	const struct db_statement *statement = &bindings_of_workspaces_statement;
 
 	if (list->kind == TAGGED_PROJECT)
-		sql = BINDINGS(OWN, "project_id");
+		statement = &bindings_of_projects_statement;
 	else if (list->effective)
-		sql = BINDINGS("effective_tags", "workspace_id");
-	return db_query_sql(store->db, ret_rows, err, sql, P_ARRAY(list->owners));
+		statement = &bindings_effective_statement;
+	return db_query_one_of(store->db, ret_rows, err, statement, bindings_of_workspaces, .owners = list->owners);
 }
 
 struct writing {
@@ -33,49 +26,38 @@ struct writing {
 	struct db_array *ids, *tag_ids; /* for new rows */
 };
 
-/* Serializes writers of one owner, so that the count is correct. */
+/* The statements for each kind of owner. */
+static const struct {
+	const struct db_statement *lock, *bind, *unbind_others, *count;
+} statements[] = {
+	[TAGGED_WORKSPACE] = {&workspace_tags_lock_statement, &workspace_tags_bind_statement,
+		&workspace_tags_unbind_others_statement, &workspace_tags_count_statement},
+	[TAGGED_PROJECT] = {&project_tags_lock_statement, &project_tags_bind_statement,
+		&project_tags_unbind_others_statement, &project_tags_count_statement},
+};
+
 static int owner_lock(struct store *store, enum tagged kind, const char *owner, struct err *err)
 {
-	if (kind == TAGGED_WORKSPACE)
-		return db_query(store->db, NULL, err, owner_lock, .owner = owner);
-	return db_query(store->db, NULL, err, owner_lock_lock_2, .owner = owner);
+	return db_query_one_of(store->db, NULL, err, statements[kind].lock, workspace_tags_lock, .owner = owner);
 }
 
 static int tags_make(
 	struct store *store, const char *organization_id, struct db_array *ids, struct db_array *names, struct err *err)
 {
 	return db_query(
-		store->db, NULL, err, tags_make, .organization_id = organization_id, .ids = ids, .names = names);
+		store->db, NULL, err, tags_ensure, .organization_id = organization_id, .ids = ids, .names = names);
 }
-
-#define BIND(column)                                                                                                   \
-	"insert into tag_bindings (id, tag_id, " column ", value) select u.id, t.id, $5, u.value "                     \
-	"from unnest($2::text[], $3::text[], $4::text[]) with ordinality u(id, key, value, place) "                    \
-	"join tags t on t.organization_id = $1 and t.name = u.key order by u.place "                                   \
-	"on conflict (" column ", tag_id) do update set value = excluded.value"
-
-#define UNBIND_OTHERS(column)                                                                                          \
-	"delete from tag_bindings b using tags t where t.id = b.tag_id and b." column " = $1 and "                     \
-	"t.name <> all($2::text[])"
-
-static const struct {
-	const char *bind, *unbind_others, *count;
-} statements[] = {
-	[TAGGED_WORKSPACE] = {BIND("workspace_id"), UNBIND_OTHERS("workspace_id"),
-		"select count(*) as bound from tag_bindings where workspace_id = $1"},
-	[TAGGED_PROJECT] = {BIND("project_id"), UNBIND_OTHERS("project_id"),
-		"select count(*) as bound from tag_bindings where project_id = $1"},
-};
 
 static int count_check(const struct writing *w, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct binding_order *order = w->order;
 
-	if (db_query_sql(w->store->db, &rows, err, statements[order->kind].count, P_TEXT(order->owner)) < 0)
+	if (db_query_one_of(w->store->db, &rows, err, statements[order->kind].count, workspace_tags_count,
+		    .owner = order->owner) < 0)
 		return -1;
 	/* tags_add allows more names than that. They can be kept, but no bindings can be added. */
-	if (row_int(&rows, 0, "bound") <= MAX_BINDINGS)
+	if (row_of(tags_bound, &rows, 0)->bound <= MAX_BINDINGS)
 		return 0;
 	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MAX_BINDINGS);
 }
@@ -90,13 +72,14 @@ static int write_in(void *data, struct err *err)
 		tags_make(w->store, order->organization_id, w->tag_ids, w->keys, err) < 0)
 		return -1;
 	if (order->replace &&
-		db_query_sql(db, NULL, err, statements[order->kind].unbind_others, P_TEXT(order->owner),
-			P_ARRAY(w->keys)) < 0)
+		db_query_one_of(db, NULL, err, statements[order->kind].unbind_others, workspace_tags_unbind_others,
+			.owner = order->owner, .keys = w->keys) < 0)
 		return -1;
 	if (!json_array_size(order->bindings))
 		return 0;
-	if (db_query_sql(db, NULL, err, statements[order->kind].bind, P_TEXT(order->organization_id), P_ARRAY(w->ids),
-		    P_ARRAY(w->keys), P_ARRAY(w->values), P_TEXT(order->owner)) < 0)
+	if (db_query_one_of(db, NULL, err, statements[order->kind].bind, workspace_tags_bind,
+		    .organization_id = order->organization_id, .ids = w->ids, .keys = w->keys, .values = w->values,
+		    .owner = order->owner) < 0)
 		return -1;
 	return count_check(w, err);
 }
@@ -141,11 +124,11 @@ struct tagging {
 	struct db_array *tag_ids, *binding_ids; /* for new rows */
 };
 
-static int add_check(const struct tagging *t, const struct rows *rows, struct err *err)
+static int add_check(const struct tagging *t, const struct tags_add_row *counts, struct err *err)
 {
-	if (row_of(tags_add, rows, 0)->by_id != (long long)json_array_size(t->choice->ids))
+	if (counts->by_id != (long long)json_array_size(t->choice->ids))
 		return err_at(err, "/data", "Tags must exist in the workspace's organization");
-	if (row_of(tags_add, rows, 0)->bound + row_of(tags_add, rows, 0)->added > MAX_TAGS)
+	if (counts->bound + counts->added > MAX_TAGS)
 		return err_at(err, "/data", "Tags cannot exceed %d per workspace", MAX_TAGS);
 	return 0;
 }
@@ -161,7 +144,7 @@ static int add_in(void *data, struct err *err)
 		db_query(t->store->db, &rows, err, tags_add, .organization_id = choice->organization_id, .ids = t->ids,
 			.names = t->names, .workspace_id = choice->workspace_id, .binding_ids = t->binding_ids) < 0)
 		return -1;
-	return add_check(t, &rows, err);
+	return add_check(t, row_of(tags_add, &rows, 0), err);
 }
 
 static int remove_in(void *data, struct err *err)
@@ -209,9 +192,8 @@ int tags_delete(struct store *store, const char *organization_id, const json_t *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&array, ids);
-	/* Deletes all of them or none. */
-	if (db_query(store->db, &rows, err, tags_delete, .organization_id = organization_id, .array = &array,
-		    .json_array_size = (long long)json_array_size(ids)) < 0)
+	if (db_query(store->db, &rows, err, tags_delete, .organization_id = organization_id, .tag_ids = &array,
+		    .count = (long long)json_array_size(ids)) < 0)
 		return -1;
 	if (db_affected(&rows) || !json_array_size(ids))
 		return 0;
@@ -241,9 +223,10 @@ static int bind_in(void *data, struct err *err)
 
 	db_array_add_texts(&array, b->workspace_ids);
 	ids_make(&ids, "tb", json_array_size(b->workspace_ids));
-	if (db_query(b->store->db, &rows, err, tags_bind, .id = b->id, .array = &array, .ids = &ids) < 0)
+	if (db_query(b->store->db, &rows, err, tag_bind_workspaces, .id = b->id, .workspace_ids = &array,
+		    .binding_ids = &ids) < 0)
 		return -1;
-	if (row_of(tags_bind, &rows, 0)->found == (long long)json_array_size(b->workspace_ids))
+	if (row_of(tag_bind_workspaces, &rows, 0)->found == (long long)json_array_size(b->workspace_ids))
 		return 0;
 	return err_at(err, "/data", "Workspaces must exist in the tag's organization");
 }

@@ -17,8 +17,8 @@ struct binding_list {
 	struct db_array *owners; /* the ids of workspaces or projects */
 	bool effective;          /* includes the bindings that a workspace inherits */
 };
-/* Columns id, key, value, inherited_from (a project's id, or null) and owner (the id of the workspace or project), in
- * the order of creation. */
+/* The shape `binding`, in the order of creation. inherited_from is a project's id, or null; owner is the id of the
+ * workspace or project. */
 int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err);
 
 /* An array of {"key", "value"}. A key that is bound already gets the new value. ERR_INVALID at the pointer for too many
@@ -35,8 +35,7 @@ int bindings_write(struct store *store, const struct binding_order *order, struc
 
 /* ---- tags ---- */
 
-/* A workspace's tags, sorted by name: columns id, name, instance_count, organization_name and `total`; a row with a
- * null id if the page is empty. */
+/* A workspace's tags, sorted by name: the shape `tag`; a row with a null id if the page is empty. */
 int tags_of_workspace(
 	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 
@@ -60,7 +59,7 @@ int tags_remove(struct store *store, const struct tag_choice *choice, struct err
 /* Deletes tags and their bindings. ERR_NOT_FOUND if one is not in the organization. */
 int tags_delete(struct store *store, const char *organization_id, const json_t *ids, struct err *err);
 
-/* Columns id, name, organization_id. ERR_NOT_FOUND. */
+/* ERR_NOT_FOUND. */
 int tag_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Binds the tag to workspaces. ERR_INVALID if one is not in the tag's organization. */
 int tag_bind(struct store *store, const char *id, const json_t *workspace_ids, struct err *err);

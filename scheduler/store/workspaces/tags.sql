@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: tag_page(conditions, limit, offset)
+-- One page of the tags `f` that match the conditions, by name.
 with found as (select f.id, f.name from tags f where :conditions)
 select c.total, t.*
 from (select count(*) as total from found) c
@@ -19,34 +20,122 @@ select t.id, t.id = any(:ids::text[]) as by_id
 from tags t
 where t.organization_id = :organization_id and (t.id = any(:ids::text[]) or t.name = any(:names::text[]));
 
--- statement: owner_lock
+-- fragment: bindings(from, owner)
+-- The bindings of the owners of one kind, each owner's own before those that it inherits.
+select e.id, e.key, e.value, e.inherited_from, e.:owner as owner
+from :from e
+where e.:owner = any(:owners::text[])
+order by e.:owner, e.inherited_from is not null, e.position;
+
+-- fragment: bindings_own()
+-- The bindings of workspaces and projects, without inherited ones.
+(select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
+
+-- shape: binding
+-- id text null, key text null, value text null, inherited_from text null, owner text null
+
+-- statement: bindings_of_workspaces
+-- The workspaces' own bindings.
+-- takes: owners text[]
+-- gives: binding
+:bindings(:bindings_own(), workspace_id);
+
+-- statement: bindings_of_projects
+-- The projects' own bindings.
+-- takes: like bindings_of_workspaces
+-- gives: binding
+:bindings(:bindings_own(), project_id);
+
+-- statement: bindings_effective
+-- The workspaces' bindings and those of their projects.
+-- takes: like bindings_of_workspaces
+-- gives: binding
+:bindings(effective_tags, workspace_id);
+
+-- fragment: tags_bind(column)
+-- Binds tags, which exist, to the owner in the order of the arrays; replaces the values of those that are
+-- bound.
+insert into tag_bindings (id, tag_id, :column, value)
+select u.id, t.id, :owner, u.value
+from unnest(:ids::text[], :keys::text[], :values::text[]) with ordinality u(id, key, value, place)
+join tags t on t.organization_id = :organization_id and t.name = u.key
+order by u.place
+on conflict (:column, tag_id) do update set value = excluded.value;
+
+-- fragment: tags_unbind_others(column)
+-- Deletes the owner's bindings of all other tags.
+delete from tag_bindings b
+using tags t
+where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
+
+-- shape: tags_bound
+-- bound bigint
+
+-- statement: workspace_tags_bind
+-- Binds tags to the workspace.
+-- takes: organization_id text, ids text[], keys text[], values text[], owner text
+:tags_bind(workspace_id);
+
+-- statement: project_tags_bind
+-- The same for a project.
+-- takes: like workspace_tags_bind
+:tags_bind(project_id);
+
+-- statement: workspace_tags_unbind_others
+-- Deletes the workspace's bindings of all other tags.
+-- takes: owner text, keys text[]
+:tags_unbind_others(workspace_id);
+
+-- statement: project_tags_unbind_others
+-- The same for a project.
+-- takes: like workspace_tags_unbind_others
+:tags_unbind_others(project_id);
+
+-- statement: workspace_tags_count
+-- The number of the workspace's bindings.
+-- takes: owner text
+-- gives: tags_bound
+select count(*) as bound from tag_bindings where workspace_id = :owner;
+
+-- statement: project_tags_count
+-- The number of the project's bindings.
+-- takes: like workspace_tags_count
+-- gives: tags_bound
+select count(*) as bound from tag_bindings where project_id = :owner;
+
+-- statement: workspace_tags_lock
+-- Locks the workspace: serializes writers of its bindings, so that their count is correct.
 -- takes: owner text
 select 1 from workspaces where id = :owner for no key update;
 
--- statement: owner_lock_lock_2
--- takes: owner text
+-- statement: project_tags_lock
+-- The same for a project.
+-- takes: like workspace_tags_lock
 select 1 from projects where id = :owner for no key update;
 
--- statement: tags_make
+-- statement: tags_ensure
+-- Creates those of the tags that do not exist.
 -- takes: organization_id text, ids text[], names text[]
 insert into tags (id, organization_id, name)
 select u.id, :organization_id, u.name
 from unnest(:ids::text[], :names::text[]) u(id, name)
 on conflict (organization_id, name) do nothing;
 
--- shape: tags
+-- shape: tag
 -- total bigint, id text, name text, organization_name text, instance_count bigint
 
 -- statement: tags_of_workspace
+-- One page of the workspace's tags: its bindings without a value.
 -- takes: workspace_id text, limit bigint, offset bigint
--- gives: tags
+-- gives: tag
 :tag_page(
     f.id in (select tag_id from tag_bindings where workspace_id = :workspace_id and value = ''), :limit,
         :offset);
 
 -- statement: tags_list
+-- One page of the organization's tags, without the excluded ones and those of the excluded workspaces.
 -- takes: organization_id text, search text, exclude text, limit bigint, offset bigint
--- gives: tags
+-- gives: tag
 :tag_page(f.organization_id = :organization_id
         and (:search::text is null or strpos(lower(f.name), lower(:search)) > 0)
         and (:exclude::text is null
@@ -58,6 +147,8 @@ on conflict (organization_id, name) do nothing;
                         ))), :limit, :offset);
 
 -- statement: tags_add
+-- Binds the tags to the workspace. Counts those that were selected by id, the new bindings, and the former
+-- ones.
 -- takes: organization_id text, ids text[], names text[], workspace_id text, binding_ids text[]
 -- gives: by_id bigint, added bigint, bound bigint
 with chosen as (:tags_chosen()),
@@ -72,35 +163,39 @@ select (select count(*) from chosen where by_id) as by_id, (select count(*) from
     (select count(*) from tag_bindings where workspace_id = :workspace_id) as bound;
 
 -- statement: tags_remove
+-- Unbinds the tags from the workspace.
 -- takes: organization_id text, ids text[], names text[], workspace_id text
 delete from tag_bindings
 where workspace_id = :workspace_id and tag_id in (select id from (:tags_chosen()) c);
 
 -- statement: tags_delete
--- takes: organization_id text, array text[], json_array_size bigint
+-- Deletes all of the tags or none: their number must be `count`.
+-- takes: organization_id text, tag_ids text[], count bigint
 with chosen as (
-    select id from tags where organization_id = :organization_id and id = any(:array::text[])
+    select id from tags where organization_id = :organization_id and id = any(:tag_ids::text[])
 )
 delete from tags
-where id in (select id from chosen) and (select count(*) from chosen) = :json_array_size::bigint;
+where id in (select id from chosen) and (select count(*) from chosen) = :count::bigint;
 
 -- statement: tag_read
+-- The tag of that id.
 -- takes: id text
 -- gives: id text, name text, organization_id text
 select id, name, organization_id from tags where id = :id;
 
--- statement: tags_bind
--- takes: id text, array text[], ids text[]
+-- statement: tag_bind_workspaces
+-- Binds the tag to those of the workspaces that are in its organization, and counts them.
+-- takes: id text, workspace_ids text[], binding_ids text[]
 -- gives: found bigint
 with may as (
     select w.id
     from tags t
     join workspaces w on w.organization_id = t.organization_id
-    where t.id = :id and w.id = any(:array::text[])
+    where t.id = :id and w.id = any(:workspace_ids::text[])
 ),
 added as (
     insert into tag_bindings (id, tag_id, workspace_id)
-    select (:ids::text[])[row_number() over ()], :id, id
+    select (:binding_ids::text[])[row_number() over ()], :id, id
     from may
     on conflict (workspace_id, tag_id) do nothing
 )

@@ -13,7 +13,7 @@
 #include "scheduler/store/store.h"
 
 /*
- * The table's columns and:
+ * The shape `workspace_view`: the table's columns and:
  *  - organization_name, locker (username), locker_team (the id of the team whose token holds the lock);
  *  - variable_ids and tag_names (JSON arrays), retention_id and retains_all (its data retention policy);
  *  - admins_delete (whether workspace admins may force its deletion);
@@ -36,8 +36,7 @@ int workspace_read_named_ask(
 /* The same for many ids, sorted by name; unknown ids are skipped. The rows are available later (db_ask). */
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
-/* A quick read for checks: columns id, name, organization_id, organization_name, project_id, execution_mode,
- * current_state_id. No row if there is no such workspace. */
+/* A quick read for checks: the shape `workspace_lookup`. No row if there is no such workspace. */
 int workspace_lookup(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same; the row is available later (db_ask). */
 int workspace_lookup_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
