@@ -171,7 +171,7 @@ static int documents_add(struct request *req, json_t *callbacks, struct err *err
 	if (task_results_view(req->store, &ids, NULL, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		json_object_set_new(documents, row_of(task_results, &rows, row)->id,
+		json_object_set_new(documents, row_of(task_result, &rows, row)->id,
 			json_pack("{so}", "data", task_result_resource(&rows, row)));
 	json_array_foreach(callbacks, i, callback) if (json_int_at(callback, "answer", 0) == 200) json_object_set(
 		callback, "document", json_object_get(documents, json_string_at(callback, "task-result")));
