@@ -20,7 +20,7 @@ static bool quota_full(const struct rows *rows, int row, const char *quota, cons
 
 static void facts_read(const struct rows *rows, int row, struct wait_facts *ret_facts)
 {
-	struct workspace_row workspace = {.locked = false};
+	struct run_workspace workspace = {.locked = false};
 
 	workspace_row_read(rows, row, &workspace);
 	*ret_facts = (struct wait_facts){.run = run_of_view(rows, row),

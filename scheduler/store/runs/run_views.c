@@ -91,24 +91,14 @@ int run_belongs(struct store *store, const char *run_id, const char *workspace_i
 	return 0;
 }
 
-struct run run_of_view(const struct rows *rows, int row)
+struct run run_of_words(const char *status, const char *stage, const struct run *rest)
 {
-	int status = run_status_parse(row_text(rows, row, "status"));
-	int stage = stage_parse(row_text(rows, row, "stage"));
+	int status_read = run_status_parse(status), stage_read = stage_parse(stage);
+	struct run run = *rest;
 
-	return (struct run){
-		.status = status < 0 ? RUN_ERRORED : (enum run_status)status,
-		.stage = stage < 0 ? STAGE_NONE : (enum stage)stage,
-		.stages = (uint32_t)row_int(rows, row, "stages"),
-		.plan_only = row_bool(rows, row, "plan_only"),
-		.save_plan = row_bool(rows, row, "save_plan"),
-		.auto_apply = row_bool(rows, row, "auto_apply"),
-		.allow_empty_apply = row_bool(rows, row, "allow_empty_apply"),
-		.has_changes = row_bool(rows, row, "has_changes"),
-		.queued = row_bool(rows, row, "queued"),
-		.underway = row_bool(rows, row, "underway"),
-		.stopping = (enum stop)row_int(rows, row, "stopping"),
-	};
+	run.status = status_read < 0 ? RUN_ERRORED : (enum run_status)status_read;
+	run.stage = stage_read < 0 ? STAGE_NONE : (enum stage)stage_read;
+	return run;
 }
 
 /* The value for the filter `operation`, computed from a run's row. */

@@ -15,8 +15,23 @@ int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows,
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Whether the workspace has such a run. */
 int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err);
-/* The lifecycle's form of such a row, for checks of which events the run accepts. */
-struct run run_of_view(const struct rows *rows, int row);
+/* The lifecycle's form of a row that has the columns of a run's decision. An unknown status or stage is read as errored
+ * or none. */
+#define RUN_OF_ROW(row)                                                                                                \
+	run_of_words((row)->status, (row)->stage,                                                                      \
+		&(struct run){                                                                                         \
+			.stages = (uint32_t)(row)->stages,                                                             \
+			.plan_only = (row)->plan_only,                                                                 \
+			.save_plan = (row)->save_plan,                                                                 \
+			.auto_apply = (row)->auto_apply,                                                               \
+			.allow_empty_apply = (row)->allow_empty_apply,                                                 \
+			.has_changes = (row)->has_changes,                                                             \
+			.queued = (row)->queued,                                                                       \
+			.underway = (row)->underway,                                                                   \
+			.stopping = (enum stop)(row)->stopping,                                                        \
+		})
+/* The rest of the run, with its status and stage. */
+struct run run_of_words(const char *status, const char *stage, const struct run *rest);
 
 /* A list's filter; NULL: no restriction. Multiple values are separated by commas. */
 struct run_filter {
