@@ -22,13 +22,13 @@ static const struct inclusion includes[] = {
 
 static json_t *event_resource(const struct rows *rows, int row)
 {
-	return resource_new("run-events", row_of(run_event_views_of, rows, row)->id,
-		json_pack("{so so so}", "action", json_string_or_null(row_of(run_event_views_of, rows, row)->action),
-			"description", json_string_or_null(row_of(run_event_views_of, rows, row)->description),
-			"created-at", time_shown(row_of(run_event_views_of, rows, row)->created_at)),
-		json_pack("{so so so}", "run", to_one("runs", row_of(run_event_views_of, rows, row)->run_id), "actor",
-			to_one("users", row_of(run_event_views_of, rows, row)->actor_id), "comment",
-			to_one("comments", row_of(run_event_views_of, rows, row)->comment_id)));
+	return resource_new("run-events", row_of(run_event_shown, rows, row)->id,
+		json_pack("{so so so}", "action", json_string_or_null(row_of(run_event_shown, rows, row)->action),
+			"description", json_string_or_null(row_of(run_event_shown, rows, row)->description),
+			"created-at", time_shown(row_of(run_event_shown, rows, row)->created_at)),
+		json_pack("{so so so}", "run", to_one("runs", row_of(run_event_shown, rows, row)->run_id), "actor",
+			to_one("users", row_of(run_event_shown, rows, row)->actor_id), "comment",
+			to_one("comments", row_of(run_event_shown, rows, row)->comment_id)));
 }
 
 const struct resource_kind kind_run_events = {

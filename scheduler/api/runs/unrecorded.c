@@ -17,21 +17,21 @@ enum { ID_LIMIT = 64 << 10, BLOCKS_LIMIT = 16 << 20 };
 static int resource_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(buf_release) struct buf id = BUF_INIT(ID_LIMIT);
-	bool open = !row_of(unrecorded_view, rows, row)->dismissed_at;
+	bool open = !row_of(unrecorded, rows, row)->dismissed_at;
 
 	if (unrecorded_resource_id(store, rows, row, &id, err) < 0)
 		return -1;
-	*ret_resource = resource_new("unrecorded-resources", row_of(unrecorded_view, rows, row)->id,
+	*ret_resource = resource_new("unrecorded-resources", row_of(unrecorded, rows, row)->id,
 		json_pack("{so so so so so ss so so}", "address",
-			json_string_or_null(row_of(unrecorded_view, rows, row)->address), "resource-type",
-			json_string_or_null(row_of(unrecorded_view, rows, row)->type), "provider",
-			json_string_or_null(row_of(unrecorded_view, rows, row)->provider), "action",
-			json_string_or_null(row_of(unrecorded_view, rows, row)->action), "resource-id",
+			json_string_or_null(row_of(unrecorded, rows, row)->address), "resource-type",
+			json_string_or_null(row_of(unrecorded, rows, row)->type), "provider",
+			json_string_or_null(row_of(unrecorded, rows, row)->provider), "action",
+			json_string_or_null(row_of(unrecorded, rows, row)->action), "resource-id",
 			json_string_or_null(id.len ? buf_str(&id) : NULL), "status", open ? "open" : "dismissed",
-			"created-at", time_shown(row_of(unrecorded_view, rows, row)->created_at), "dismissed-at",
-			time_shown(row_of(unrecorded_view, rows, row)->dismissed_at)),
-		json_pack("{so so}", "run", to_one("runs", row_of(unrecorded_view, rows, row)->run_id), "dismissed-by",
-			to_one("users", row_of(unrecorded_view, rows, row)->dismissed_by)));
+			"created-at", time_shown(row_of(unrecorded, rows, row)->created_at), "dismissed-at",
+			time_shown(row_of(unrecorded, rows, row)->dismissed_at)),
+		json_pack("{so so}", "run", to_one("runs", row_of(unrecorded, rows, row)->run_id), "dismissed-by",
+			to_one("users", row_of(unrecorded, rows, row)->dismissed_by)));
 	return 0;
 }
 
@@ -87,10 +87,10 @@ static int import_block(struct store *store, const struct rows *rows, int row, s
 	if (unrecorded_resource_id(store, rows, row, &id, err) < 0)
 		return -1;
 	if (!id.len) {
-		buf_printf(out, "# %s: its id is not known.\n\n", row_of(unrecorded_of_run, rows, row)->address);
+		buf_printf(out, "# %s: its id is not known.\n\n", row_of(unrecorded, rows, row)->address);
 		return 0;
 	}
-	buf_printf(out, "import {\n  to = %s\n  id = ", row_of(unrecorded_of_run, rows, row)->address);
+	buf_printf(out, "import {\n  to = %s\n  id = ", row_of(unrecorded, rows, row)->address);
 	applied_quote(out, buf_str(&id));
 	buf_text(out, "\n}\n\n");
 	return 0;
@@ -99,8 +99,8 @@ static int import_block(struct store *store, const struct rows *rows, int row, s
 int unrecorded_import_blocks(struct store *store, const struct rows *rows, struct buf *out, struct err *err)
 {
 	for (int i = 0; i < rows->count; i++)
-		if (!row_of(unrecorded_of_run, rows, i)->dismissed_at &&
-			!text_equal(row_of(unrecorded_of_run, rows, i)->action, "delete") &&
+		if (!row_of(unrecorded, rows, i)->dismissed_at &&
+			!text_equal(row_of(unrecorded, rows, i)->action, "delete") &&
 			import_block(store, rows, i, out, err) < 0)
 			return -1;
 	return 0;
@@ -125,8 +125,8 @@ int unrecorded_dismiss_one(struct request *req, struct response *res, struct err
 	_cleanup_(rows_release) struct rows before = ROWS_INIT, after = ROWS_INIT;
 
 	if (in_path(req, &before, err) < 0 ||
-		hold_dismiss(req->store, row_of(unrecorded_view, &before, 0)->run_id,
-			row_of(unrecorded_view, &before, 0)->id, req->actor.user.text, err) < 0 ||
+		hold_dismiss(req->store, row_of(unrecorded, &before, 0)->run_id,
+			row_of(unrecorded, &before, 0)->id, req->actor.user.text, err) < 0 ||
 		unrecorded_view(req->store, param(req, "unrecorded"), &after, err) < 0)
 		return -1;
 	return show(req, res, &after, err);
