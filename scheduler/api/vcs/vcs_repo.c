@@ -34,7 +34,12 @@ static json_t *page_url(const struct store *store, const json_t *used, enum vcs_
 
 json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int row)
 {
-	json_auto_t *used = row_json(rows, row, "repository");
+	return vcs_repo_shown(store, row_text(rows, row, "repository"));
+}
+
+json_t *vcs_repo_shown(const struct store *store, const char *repository)
+{
+	json_auto_t *used = json_shown(repository);
 	const char *identifier = json_string_at(used, "identifier");
 	enum vcs_provider provider;
 
