@@ -33,7 +33,14 @@ int invitation_decline(struct store *store, const struct invited *invited, struc
 
 /* Queues the mail with the link. Call it in the transaction that creates the invitation. */
 int invitation_mail_queue(struct store *store, const char *membership_id, struct err *err);
-/* The text of that mail, with the link. `rows` has membership_id, invited_by and expires_at. The caller frees it. */
+struct invitation_mail {
+	const char *membership_id;
+	const char *invited_by; /* the organization's name */
+	const char *expires_at;
+};
+/* The text of that mail, with the link. The caller frees it. */
+char *invitation_mail_compose(const struct store *store, const struct invitation_mail *mail);
+/* The same from a row with these columns. */
 char *invitation_mail_text(const struct store *store, const struct rows *rows, int row);
 /* True if the code is that of the invitation. */
 bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code);
