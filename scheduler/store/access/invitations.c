@@ -163,10 +163,10 @@ char *invitation_mail_compose(const struct store *store, const struct invitation
 	buf_printf(&text,
 		"The organization %s invites you to become a member.\n\n"
 		"To accept or to decline, open this page and sign in:\n\n%s/app/invitations/%s?code=",
-		row_text(rows, row, "invited_by"), store->settings->public_url, id);
+		mail->invited_by, store->settings->public_url, mail->membership_id);
 	buf_url(&text, code);
 	buf_printf(&text,
 		"\n\nThe link is for you alone, and is valid until %s. If you do not expect it, ignore this mail.\n",
-		row_text(rows, row, "expires_at"));
+		mail->expires_at);
 	return buf_take(&text);
 }
