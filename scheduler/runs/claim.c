@@ -9,10 +9,11 @@
 #include "proto/capabilities.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/metrics.h"
+#include "scheduler/lifecycle/job_class.h"
 #include "scheduler/runs/claim.sql.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/job_document.h"
-#include "scheduler/lifecycle/job_class.h"
+#include "scheduler/runs/job_document.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/content/rescues.h"
 #include "scheduler/store/content/seals.h"
@@ -74,23 +75,6 @@ struct claiming {
 	size_t failed_count;
 	struct rows details;
 };
-
-/*
- * Jobs are picked by class. Within a class, the organization with the fewest running and earlier jobs comes first, then
- * the oldest job.
- *  - The walk over `heads` jumps from organization to organization in the index, so that one organization's long queue
- *    does not slow the others down.
- *  - A job whose secrets are sealed with a key that is not in $7 is left to another scheduler.
- *  - Running jobs are counted only if more than one organization has waiting jobs.
- *  - Jobs that another transaction holds locked are skipped until the next pick.
- *  - A worker that was told to drain, or whose pool is drained, has no candidates. An organization, or a pool, has as
- *    many as its quota leaves room for. Another claim may count at the same time, so claim_fit_quotas counts again.
- *
- * Returns one row per picked job, or one row without a job; each has `known` (the worker is the pool's), the number of
- * candidates, whether quotas apply, and the disabled engine versions. Waiting jobs are read from the index
- * jobs_waiting, running ones from jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one
- * organization it reads 320 blocks.
- */
 
 static void picked_release(struct claiming *c)
 {
@@ -155,10 +139,9 @@ static void misfit_add(struct claiming *c, const struct claim_pick_row *row)
 }
 
 /* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
-static int claim_pick_row(struct claiming *c, const struct claim_pick_row *row, struct err *err)
+static int claim_take(struct claiming *c, const struct claim_pick_row *row, struct err *err)
 {
 	struct picked_job job = {.attempt = (int)row->attempt, .applies = row->class == CLASS_APPLY};
-	long long bytes = row->bytes;
 	enum job_fit fit;
 
 	text_copy(job.job.text, ID_SIZE, row->id);
@@ -170,10 +153,10 @@ static int claim_pick_row(struct claiming *c, const struct claim_pick_row *row, 
 		c->failed[c->failed_count++] = job;
 	} else if (fit == JOB_WAITS) {
 		misfit_add(c, row);
-	} else if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
+	} else if (c->bytes + row->bytes > ANSWER_LIMIT && c->bytes) {
 		c->full = true;
 	} else {
-		c->bytes += bytes;
+		c->bytes += row->bytes;
 		c->picked[c->count++] = job;
 	}
 	return 0;
@@ -183,6 +166,7 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
+	const struct claim_pick_row *first;
 
 	keys_numbers(c->store, &keys);
 	if (db_query(c->store->db, &rows, err, claim_pick, .pool = c->pool, .slots = c->slots, .worker = c->worker,
@@ -190,15 +174,16 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 		    .misfit_organizations = &c->misfit_organizations, .keys = &keys,
 		    .lease_seconds = c->store->settings->lease_seconds) < 0)
 		return -1;
-	if (!row_of(claim_pick, &rows, 0)->known)
+	first = row_of(claim_pick, &rows, 0);
+	if (!first->known)
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
 	json_decref(c->disabled);
-	c->disabled = json_shown(row_of(claim_pick, &rows, 0)->disabled);
-	c->limited = row_of(claim_pick, &rows, 0)->limited;
-	for (int i = 0; i < rows.count && row_of(claim_pick, &rows, i)->id && !c->full; i++)
-		if (claim_pick_row(c, row_of(claim_pick, &rows, i), err) < 0)
+	c->disabled = json_shown(first->disabled);
+	c->limited = first->limited;
+	for (int i = 0; i < rows.count && first->id && !c->full; i++)
+		if (claim_take(c, row_of(claim_pick, &rows, i), err) < 0)
 			return -1;
-	c->more = row_of(claim_pick, &rows, 0)->candidates > (long long)c->count;
+	c->more = first->candidates > (long long)c->count;
 	c->locked = c->more && !c->full && !c->has_misfits && !c->failed_count && (int)c->count < c->slots;
 	return 0;
 }
@@ -324,8 +309,7 @@ static int claim_mark(struct claiming *c, struct err *err)
 				c->picked[i].engine.version));
 	}
 	_cleanup_(freep) char *text = json_text(claims);
-	/* Returns nothing. Every table is read by its primary key; the jobs' ids are an array (db/db.h, "plans"). */
-	return db_queue(c->store->db, err, claim_mark, .p1 = text, .worker = c->worker,
+	return db_queue(c->store->db, err, claim_mark, .claims = text, .worker = c->worker,
 		.lease_seconds = c->store->settings->lease_seconds, .slots = c->slots,
 		.deadline_seconds = c->deadline_seconds);
 }
@@ -395,33 +379,28 @@ static const char *start_word(double waited, const char *waited_free, bool fills
 											 : "result=\"no_slot\"";
 }
 
-static void note_claim(const struct claiming *c, int row)
+static void note_claim(const struct job_document_row *job, const struct picked_job *picked)
 {
-	const char *stage = row_text(&c->details, row, "stage");
-	double waited = strtod(row_text(&c->details, row, "waited"), NULL);
+	double waited = strtod(job->waited, NULL);
 
-	log_debug("job handed out", "run", row_text(&c->details, row, "run"), "stage", stage, NULL);
-	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
-	metric_observef(M_CLAIM_WAIT, waited, "stage=\"%s\"", stage);
-	if (row_int(&c->details, row, "attempt") == 1)
-		metric_add(M_JOB_STARTS,
-			start_word(waited, row_text(&c->details, row, "waited_free"),
-				picked_of(c, row_text(&c->details, row, "job"))->fills_quota),
-			1);
+	log_debug("job handed out", "run", job->run, "stage", job->stage, NULL);
+	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", job->pool, job->stage);
+	metric_observef(M_CLAIM_WAIT, waited, "stage=\"%s\"", job->stage);
+	if (job->attempt == 1)
+		metric_add(M_JOB_STARTS, start_word(waited, job->waited_free, picked->fills_quota), 1);
 }
 
 /* Ends the run of a job that cannot be handed out (its snapshot was changed, say) with the reason, so that it does not
  * block other jobs. If the job's key changed between the pick and the lock, and this scheduler lacks the new key, the
  * job is handed out again when its lease ends. */
-static void claim_unreadable(struct claiming *c, int row, const struct err *why)
+static void claim_unreadable(struct claiming *c, const struct job_document_row *job, const struct err *why)
 {
 	struct err err = ERR_INIT;
-	struct run_transition item = {.event = {.kind = EV_ERRORED},
-		.reason = why->message,
-		.attempt = (int)row_int(&c->details, row, "attempt")};
+	struct run_transition item = {
+		.event = {.kind = EV_ERRORED}, .reason = why->message, .attempt = (int)job->attempt};
 
-	text_copy(item.run.text, ID_SIZE, row_text(&c->details, row, "run"));
-	text_copy(item.job.text, ID_SIZE, row_text(&c->details, row, "job"));
+	text_copy(item.run.text, ID_SIZE, job->run);
+	text_copy(item.job.text, ID_SIZE, job->job);
 	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
 	if (why->kind == ERR_UNAVAILABLE)
 		return;
@@ -461,18 +440,19 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 
 static void claim_documents(struct claiming *c, json_t *jobs)
 {
-	struct err err = ERR_INIT;
 	for (int i = 0; i < c->details.count; i++) {
-		const struct picked_job *picked = picked_of(c, row_text(&c->details, i, "job"));
+		const struct job_document_row *row = row_of(job_document, &c->details, i);
+		const struct picked_job *picked = picked_of(c, row->job);
 		const struct job_tokens tokens = {picked->token, picked->run_token, &picked->rescue};
-		json_t *job = job_document(c->store, &c->details, i, &tokens, &err);
+		struct err err = ERR_INIT;
+		json_t *job = job_document(c->store, row, &tokens, &err);
 
 		if (!job) {
-			claim_unreadable(c, i, &err);
+			claim_unreadable(c, row, &err);
 			continue;
 		}
 		json_array_append_new(jobs, job);
-		note_claim(c, i);
+		note_claim(row, picked);
 	}
 }
 

@@ -23,18 +23,16 @@ static const char apply_reason[] = MAY_LACK
 	"The start of this apply may be among them, and an apply that may have started is never started again. The "
 	"workspace is held until the last state of the apply has arrived.";
 
-static struct run_transition fenced(const struct rows *rows, int row)
+static struct run_transition fenced(const struct epoch_attempts_row *job)
 {
-	bool apply = text_equal(row_of(some_fence, rows, row)->stage, stages[STAGE_APPLY].name);
-	struct run_transition item = {.attempt = (int)row_of(some_fence, rows, row)->attempt,
-		.fenced = true,
-		.reason = apply ? apply_reason : plan_reason};
+	bool apply = text_equal(job->stage, stages[STAGE_APPLY].name);
+	struct run_transition item = {
+		.attempt = (int)job->attempt, .fenced = true, .reason = apply ? apply_reason : plan_reason};
 
-	text_copy(item.run.text, ID_SIZE, row_of(some_fence, rows, row)->run_id);
-	text_copy(item.job.text, ID_SIZE, row_of(some_fence, rows, row)->id);
+	text_copy(item.run.text, ID_SIZE, job->run_id);
+	text_copy(item.job.text, ID_SIZE, job->id);
 	/* Not EV_LOST: the plan did not cause the end of its worker. */
-	item.event = (struct run_event){
-		.kind = row_of(some_fence, rows, row)->claimed ? EV_STOPPED : EV_ERRORED, .state_owed = true};
+	item.event = (struct run_event){.kind = job->claimed ? EV_STOPPED : EV_ERRORED, .state_owed = true};
 	return item;
 }
 
@@ -44,14 +42,16 @@ static int some_fence(struct store *store, struct id *last, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct run_transition items[MAX_FENCED];
 
-	if (db_query(store->db, &rows, err, some_fence, .id = last->text, .max_fenced = MAX_FENCED) < 0)
+	if (db_query(store->db, &rows, err, epoch_attempts, .after = last->text, .limit = MAX_FENCED) < 0)
 		return -1;
 	last->text[0] = '\0';
 	for (int i = 0; i < rows.count; i++) {
-		items[i] = fenced(&rows, i);
+		const struct epoch_attempts_row *job = row_of(epoch_attempts, &rows, i);
+
+		items[i] = fenced(job);
 		*last = items[i].job;
 		log_warn("an attempt is fenced", "run", items[i].run.text, "job", items[i].job.text, "stage",
-			row_of(some_fence, &rows, i)->stage, NULL);
+			job->stage, NULL);
 	}
 	return rows.count ? runs_apply_transitions(store, items, (size_t)rows.count, err) : 0;
 }
@@ -66,14 +66,14 @@ static int fence(struct store *store, struct err *err)
 			return -1;
 	} while (last.text[0]);
 	metric_add(M_EPOCHS, "", 1);
-	return db_query(store->db, NULL, err, epoch_fence);
+	return db_query(store->db, NULL, err, epoch_advance);
 }
 
 static int begin_in(void *data, struct err *err)
 {
 	struct store *store = data;
 
-	if (db_query(store->db, NULL, err, epoch_begin) < 0)
+	if (db_query(store->db, NULL, err, epoch_lock) < 0)
 		return -1;
 	return fence(store, err);
 }
@@ -117,13 +117,14 @@ static int hear_in(void *data, struct err *err)
 	const struct named_applies *h = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(h->store->db, &rows, err, epoch_unknown, .named = h->named, .token_hash = h->token_hash,
-		    .unknown_reason = unknown_reason) < 0)
+	if (db_query(h->store->db, &rows, err, epoch_hold_unknown, .named = h->named, .token_hash = h->token_hash,
+		    .reason = unknown_reason) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		log_warn("a worker applies a run that the database does not know of", "run",
-			row_of(epoch_unknown, &rows, i)->run_id, NULL);
-		if (run_end(h->store, row_of(epoch_unknown, &rows, i)->run_id, unknown_reason, err) < 0)
+		const char *run = row_of(epoch_hold_unknown, &rows, i)->run_id;
+
+		log_warn("a worker applies a run that the database does not know of", "run", run, NULL);
+		if (run_end(h->store, run, unknown_reason, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -134,9 +135,8 @@ int epoch_check_young(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err unasked = ERR_INIT;
 
-	if (db_query(store->db, &rows, &unasked, epoch_check_young, .lease_seconds = store->settings->lease_seconds) <
-			0 ||
-		!row_of(epoch_check_young, &rows, 0)->young)
+	if (db_query(store->db, &rows, &unasked, epoch_young, .lease_seconds = store->settings->lease_seconds) < 0 ||
+		!row_of(epoch_young, &rows, 0)->young)
 		return 0;
 	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
 }
@@ -177,30 +177,28 @@ static const char restored_reason[] = "The database was restored from a backup. 
 
 static const char restored_maintenance[] = "the database was restored from a backup: runs wait until it was compared";
 
-/* Runs that may have been applied since the backup: the active ones, and saved plans. */
 static int restore_list(struct store *store, json_t *list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, restore_list) < 0)
+	if (db_query(store->db, &rows, err, restore_runs) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct restore_runs_row *run = row_of(restore_runs, &rows, i);
+
 		json_array_append_new(list,
-			json_pack("{ss ss ss ss ss sb}", "workspace", row_of(restore_list, &rows, i)->workspace_id,
-				"name", row_of(restore_list, &rows, i)->name, "organization",
-				row_of(restore_list, &rows, i)->organization, "run", row_of(restore_list, &rows, i)->id,
-				"status", row_of(restore_list, &rows, i)->status, "ended",
-				row_of(restore_list, &rows, i)->holds));
+			json_pack("{ss ss ss ss ss sb}", "workspace", run->workspace_id, "name", run->name,
+				"organization", run->organization, "run", run->id, "status", run->status, "ended",
+				run->holds));
+	}
 	return 0;
 }
 
-/* Late states are detached, and workers register anew. The history becomes the server's, so that no scheduler fences
- * again. */
 static int restore_mark(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err, restore_mark_update, .db_history = db_history(store->db)) < 0)
+	if (db_query(store->db, NULL, err, restore_mark, .history = db_history(store->db)) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, restore_mark_delete);
+	return db_query(store->db, NULL, err, restore_drop_notifiers);
 }
 
 struct restoring {
@@ -217,7 +215,7 @@ static int restore_in(void *data, struct err *err)
 	json_array_clear(r->list);
 	/* Maintenance comes first: the end of a run would start the next one of its queue. */
 	if (maintenance_set(r->store, restored_maintenance, err) < 0 ||
-		db_query(r->store->db, NULL, err, epoch_restore) < 0 || restore_list(r->store, r->list, err) < 0 ||
+		db_query(r->store->db, NULL, err, epoch_lock) < 0 || restore_list(r->store, r->list, err) < 0 ||
 		fence(r->store, err) < 0)
 		return -1;
 	json_array_foreach(r->list, i, run)
@@ -247,27 +245,28 @@ static int settle_in(void *data, struct err *err)
 {
 	struct store *store = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *known, *now;
+	const struct epoch_lock_history_row *known;
+	const char *now;
 	enum history_change change;
 
-	if (db_query(store->db, &rows, err, epoch_settle_lock) < 0)
+	if (db_query(store->db, &rows, err, epoch_lock_history) < 0)
 		return -1;
-	known = row_of(epoch_settle_lock, &rows, 0)->history;
+	known = row_of(epoch_lock_history, &rows, 0);
 	now = db_history(store->db);
-	change = history_compare(known, now,
-		store->settings->replication == REPLICATION_SYNC && row_of(epoch_settle_lock, &rows, 0)->durable);
+	change = history_compare(
+		known->history, now, store->settings->replication == REPLICATION_SYNC && known->durable);
 	if (change == HISTORY_SAME)
 		return 0;
 	if (change == HISTORY_FIRST)
 		log_info("the history of the database is noted", "history", now, NULL);
 	else if (change == HISTORY_CONTINUED)
-		log_warn("PostgreSQL failed over: no commit is lost", "before", known, "history", now, NULL);
+		log_warn("PostgreSQL failed over: no commit is lost", "before", known->history, "history", now, NULL);
 	else
 		log_warn("PostgreSQL failed over or was restored: commits may be lost, and older attempts are fenced",
-			"before", known, "history", now, NULL);
+			"before", known->history, "history", now, NULL);
 	if (change == HISTORY_MAY_LACK && fence(store, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, epoch_settle_update, .now = now);
+	return db_query(store->db, NULL, err, epoch_history_set, .history = now);
 }
 
 int epoch_settle(const struct store *store, const char *database_url, struct err *err)
@@ -289,9 +288,9 @@ int replication_is_durable(struct store *store, bool *ret_durable, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, replication_is_durable) < 0)
+	if (db_query(store->db, &rows, err, epoch_replication) < 0)
 		return -1;
-	*ret_durable = row_of(replication_is_durable, &rows, 0)->durable;
+	*ret_durable = row_of(epoch_replication, &rows, 0)->durable;
 	return 0;
 }
 
@@ -308,7 +307,7 @@ int epoch_watch_replication(struct store *store, struct err *err)
 		log_error("PostgreSQL's commits do not wait for a standby, against --database-replication sync: a "
 			  "failover now would fence all attempts",
 			NULL);
-	return db_query(store->db, NULL, err, epoch_watch_replication, .durable = durable);
+	return db_query(store->db, NULL, err, epoch_durable_set, .durable = durable);
 }
 
 int epoch_check_replication(struct store *store, struct err *err)
@@ -324,5 +323,5 @@ int epoch_check_replication(struct store *store, struct err *err)
 			"--database-replication sync: PostgreSQL's commits do not wait for a standby. Set "
 			"synchronous_standby_names, and synchronous_commit to 'on' or 'remote_apply'; or declare "
 			"'async'");
-	return db_query(store->db, NULL, err, epoch_check_replication);
+	return db_query(store->db, NULL, err, epoch_durable_set, .durable = true);
 }

@@ -1,40 +1,42 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: epoch_is_young(seconds)
--- True for one lease after an epoch began, as SQL. `seconds`: the parameter with the lease.
+-- True for one lease after an epoch began. `seconds`: the parameter with the lease.
 exists (select 1 from database_history where epoch_at > now() - make_interval(secs => :seconds::int));
 
--- statement: some_fence
--- takes: id text, max_fenced bigint
+-- statement: epoch_lock
+-- Serializes those that begin an epoch.
+select 1 from database_history for update;
+
+-- statement: epoch_attempts
+-- Returns claimed jobs, and waiting applies, after the id, in the order of their ids.
+-- takes: after text, limit bigint
 -- gives: id text, run_id text, attempt integer, stage text, claimed boolean
 select id, run_id, attempt, stage, state = 'claimed' as claimed
 from jobs
-where id > :id and (state = 'claimed' or stage = 'apply')
+where id > :after and (state = 'claimed' or stage = 'apply')
 order by id
-limit :max_fenced;
+limit :limit;
 
--- statement: epoch_fence
+-- statement: epoch_advance
 update database_history set epoch = epoch + 1, epoch_at = now();
 
--- statement: epoch_begin
-select 1 from database_history for update;
-
--- statement: epoch_unknown
--- Holds workspaces for applies that a heartbeat names and the database does not know. $1: the heartbeat's jobs,
--- $2: the digest of the worker's own token. - A hold of the fence gets the token of the unknown attempt, or of
--- a later one than it has. - An apply of an unknown job holds its workspace, unless the history names the
--- worker that applied the run. - Only runs of the worker's pool count, and only for a day after an epoch began.
--- Returns the runs whose workspaces are now held by it. The worker is found in workers_token or among its
--- pool's, holds in workspace_holds_run, every other row by its primary key.
--- takes: named jsonb, token_hash text, unknown_reason text
+-- statement: epoch_hold_unknown
+-- Holds workspaces for applies that a heartbeat names and the database does not know, and returns their runs.
+--  - A hold of the fence gets the token of the unknown attempt, or of a later one than it has.
+--  - An apply of an unknown job holds its workspace, unless the history names the worker that applied the run.
+--  - Only runs of the worker's pool count, and only for a day after an epoch began.
+-- `named`: the heartbeat's jobs; `token_hash`: the digest of the worker's own token. The worker is found in
+-- workers_token or among its pool's, holds in workspace_holds_run, every other row by its primary key.
+-- takes: named jsonb, token_hash text, reason text
 -- gives: run_id text
 with named as (
     select u.job, u.attempt, u."apply-of" as run, u."token-hash" as hash, w.id as worker_id, w.name,
         w.pool_id, coalesce(h.restored_at >= h.epoch_at, false) as restored
-    from jsonb_to_recordset(:named::jsonb) as u(
-        job text, attempt integer, "apply-of" text, "token-hash" text), workers w, database_history h
-    where u."apply-of" is not null and u."token-hash" ~ '^[0-9a-f]{64}$' and w.token_hash = :token_hash
-        and h.epoch_at > now() - interval '1 day'
+    from jsonb_to_recordset(:named::jsonb) as u(job text, attempt integer, "apply-of" text, "token-hash" text),
+        workers w, database_history h
+    where u."apply-of" is not null and u."token-hash" ~ '^[0-9a-f]{64}$'
+        and w.token_hash = :token_hash and h.epoch_at > now() - interval '1 day'
 ),
 mine as (
     select s.*, r.workspace_id
@@ -69,14 +71,13 @@ held as (
 ),
 noted as (
     insert into run_events (id, run_id, action, description)
-    select 're-' || substr(md5(b.job_id), 1, 16), b.run_id, 'workspace-held', :unknown_reason
+    select 're-' || substr(md5(b.job_id), 1, 16), b.run_id, 'workspace-held', :reason
     from begun b
     on conflict (id) do nothing
 ),
 audited as (
-    insert into audit_events (
-        id, organization_id, actor_type, actor_name, request_id, action, resource_type, resource_id,
-            workspace_id)
+    insert into audit_events
+        (id, organization_id, actor_type, actor_name, request_id, action, resource_type, resource_id, workspace_id)
     select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', gen_random_uuid(), 'hold',
         'workspace', id, id
     from held
@@ -84,12 +85,13 @@ audited as (
 select run_id
 from begun;
 
--- statement: epoch_check_young
+-- statement: epoch_young
 -- takes: lease_seconds integer
 -- gives: young boolean
 select :epoch_is_young(:lease_seconds) as young;
 
--- statement: restore_list
+-- statement: restore_runs
+-- Returns the runs that may have been applied since the backup: the active ones (`holds`), and saved plans.
 -- gives: id text, status text, holds boolean, workspace_id text, name text, organization text
 select r.id, r.status, r.holds, w.id as workspace_id, w.name, o.name as organization
 from runs r
@@ -98,36 +100,35 @@ join organizations o on o.id = w.organization_id
 where not r.plan_only and (r.holds or r.saved)
 order by o.name, w.name, r.id;
 
--- statement: restore_mark_update
--- takes: db_history text
+-- statement: restore_mark
+-- Late states are detached, and workers register anew. The history becomes the server's, so that no scheduler
+-- fences again.
+-- takes: history text
 with held as (update workspace_holds set restored = true where until is not null),
 gone as (update workers set token_hash = null, left_at = coalesce(left_at, now()))
 update database_history
 set epoch = greatest(epoch, extract(epoch from now())::bigint), epoch_at = now(), restored_at = now(),
-    history = :db_history;
+    history = :history;
 
--- statement: restore_mark_delete
+-- statement: restore_drop_notifiers
+-- The backup's notifiers register anew.
 delete from notifiers;
 
--- statement: epoch_restore
-select 1 from database_history for update;
-
--- statement: epoch_settle_lock
+-- statement: epoch_lock_history
+-- Returns the known history, and whether replication is declared durable. Locks both.
 -- gives: history text null, durable boolean
 select history, durable from database_history for update;
 
--- statement: epoch_settle_update
--- takes: now text
-update database_history set history = :now;
+-- statement: epoch_history_set
+-- takes: history text
+update database_history set history = :history;
 
--- statement: replication_is_durable
+-- statement: epoch_replication
+-- Whether commits wait for a standby.
 -- gives: durable boolean
 select current_setting('synchronous_standby_names') <> ''
     and current_setting('synchronous_commit') in ('on', 'remote_apply') as durable;
 
--- statement: epoch_watch_replication
+-- statement: epoch_durable_set
 -- takes: durable boolean
 update database_history set durable = :durable where durable <> :durable;
-
--- statement: epoch_check_replication
-update database_history set durable = true where not durable;

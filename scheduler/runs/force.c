@@ -17,29 +17,28 @@ static int not_allowed(struct err *err, enum err_kind kind, const char *why)
 	return -1;
 }
 
-/* Locks the workspace, so that its queue cannot change. */
 static int place_lock(const struct forcing *f, struct rows *ret_place, struct err *err)
 {
-	if (db_query(f->store->db, ret_place, err, place_lock, .run_id = f->run_id) < 0)
+	if (db_query(f->store->db, ret_place, err, force_lock, .run_id = f->run_id) < 0)
 		return -1;
 	return ret_place->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
-static int place_check(const struct forcing *f, const struct rows *place, struct err *err)
+static int place_check(const struct forcing *f, const struct force_lock_row *place, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
-	if (db_query(f->store->db, &run, err, place_check, .run_id = f->run_id) < 0)
+	if (db_query(f->store->db, &run, err, force_pending, .run_id = f->run_id) < 0)
 		return -1;
 	if (!run.count)
 		return not_allowed(err, ERR_FORBIDDEN, "the run is not pending");
-	if (row_of(place_lock, place, 0)->held)
+	if (place->held)
 		return not_allowed(err, ERR_CONFLICT,
 			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
 			"first");
-	if (!row_of(place_lock, place, 0)->current_run_id)
+	if (!place->current_run_id)
 		return not_allowed(err, ERR_FORBIDDEN, "the workspace is not locked by a run");
-	if (row_of(place_lock, place, 0)->locked)
+	if (place->locked)
 		return not_allowed(err, ERR_CONFLICT, "the workspace is locked by a person, too: unlock it first");
 	return 0;
 }
@@ -64,15 +63,15 @@ static int force_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows place = ROWS_INIT, before = ROWS_INIT;
 	_cleanup_(freep) struct run_transition *items = NULL;
 
-	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
+	if (place_lock(f, &place, err) < 0 || place_check(f, row_of(force_lock, &place, 0), err) < 0)
 		return -1;
-	if (db_query(f->store->db, &before, err, force, .run_id = f->run_id,
-		    .current_run_id = row_of(place_lock, &place, 0)->current_run_id) < 0)
+	if (db_query(f->store->db, &before, err, force_before, .run_id = f->run_id,
+		    .current_run_id = row_of(force_lock, &place, 0)->current_run_id) < 0)
 		return -1;
 	items = mem_new((size_t)before.count, sizeof(*items));
 	for (int i = 0; i < before.count; i++) {
 		items[i] = (struct run_transition){.event = {.kind = EV_DISCARDED}, .actor = f->actor};
-		text_copy(items[i].run.text, ID_SIZE, row_of(force, &before, i)->id);
+		text_copy(items[i].run.text, ID_SIZE, row_of(force_before, &before, i)->id);
 	}
 	return discard_all(f, items, (size_t)before.count, err);
 }

@@ -149,8 +149,8 @@ static int dismiss_in(void *data, struct err *err)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		const struct hold_order order = {
-			.workspace_id = row_of(unrecorded_dismiss_read, &rows, i)->workspace_id,
-			.job_id = row_of(unrecorded_dismiss_read, &rows, i)->job_id,
+			.workspace_id = row_of(unrecorded_released, &rows, i)->workspace_id,
+			.job_id = row_of(unrecorded_released, &rows, i)->job_id,
 			.event = HOLD_DISMISSED,
 			.actor = d->dismissal.actor};
 

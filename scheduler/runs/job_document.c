@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "scheduler/lifecycle/run.h"
+#include "scheduler/runs/job_document.sql.h"
 #include "scheduler/store/content/object_url.h"
 #include "scheduler/store/content/rescues.h"
 #include "scheduler/store/content/seals.h"
@@ -16,45 +17,23 @@ enum { JOB_VARIABLES_LIMIT = 24 << 20, SSH_KEY_LIMIT = 1 << 20 };
 static const uint32_t reads_json = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) |
 	STAGE_BIT(STAGE_SENTINEL) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
 
-#define HAS_BLOB(kind)                                                                                                 \
-	"(select blob_id from operation_blobs where operation_id = p.id and kind = '" kind "') is not null"
-
-/* One row per job of $1, with the columns of job_document.def; $2 is reads_json. Every table is read by its primary
- * key. */
-static const char documents_sql[] =
-	"select 1 as one"
-#define MEMBER(name, kind, sql) ", " sql " as \"" name "\""
-#define COLUMN(name, sql)       ", " sql " as " name
-#include "scheduler/runs/job_document.def"
-#undef MEMBER
-#undef COLUMN
-	" from jobs j cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else 'plan-seconds' "
-	"end as name) t join runs r on r.id = j.run_id join run_inputs i on i.run_id = r.id "
-	"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
-	"join projects x on x.id = w.project_id "
-	"left join ssh_keys s on s.id = w.ssh_key_id and j.stage in ('plan', 'apply') "
-	"and not exists (select 1 from configuration_commits k where k.configuration_version_id = "
-	"i.configuration_version_id and k.detail @> '{\"from-fork\": true}') "
-	"join operations p on p.id = 'plan' || substr(r.id, 4) join agent_pools ap on ap.id = j.pool_id "
-	"left join organizations ao on ao.id = ap.organization_id where j.id = any($1::text[])";
-
 int job_documents_ask(struct store *store, struct db_array *job_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask_sql(store->db, ret_rows, err, documents_sql, P_ARRAY(job_ids), P_INT(reads_json));
+	return db_ask(store->db, ret_rows, err, job_document, .jobs = job_ids, .reads_json = reads_json);
 }
 
 /* ---- sealed members ---- */
 
-/* Returns the sealed column's JSON, an empty array if it is null, or NULL with *err. A new reference. */
-static json_t *open_json(struct store *store, const struct rows *rows, int row, const char *column, struct err *err)
+/* Returns the JSON of a sealed column of the run's, an empty array if it is null, or NULL with *err. A new reference.
+ */
+static json_t *open_json(struct store *store, const char *run_id, struct db_hex sealed, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(JOB_VARIABLES_LIMIT);
 	json_t *value;
 
-	if (row_null(rows, row, column))
+	if (!sealed.text)
 		return json_array();
-	if (seal_open(store, row_text(rows, row, "run"), (struct sealed_column){rows, row, column}, &text, err) < 0 ||
-		json_parse(buf_str(&text), text.len, &value, err) < 0)
+	if (hex_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &value, err) < 0)
 		return NULL;
 	return value;
 }
@@ -74,10 +53,10 @@ static void add_snapshot(json_t *variables, const json_t *snapshot, bool stronge
 
 /* Lists the variables in ascending order of precedence: those effective at the run's creation, the run's own (whose
  * values are expressions), and those of the snapshot that override them. A new reference, or NULL with *err. */
-static json_t *job_variables(struct store *store, const struct rows *rows, int row, struct err *err)
+static json_t *job_variables(struct store *store, const struct job_document_row *row, struct err *err)
 {
-	json_auto_t *snapshot = open_json(store, rows, row, "snapshot_sealed", err);
-	json_auto_t *own = snapshot ? open_json(store, rows, row, "variables_sealed", err) : NULL;
+	json_auto_t *snapshot = open_json(store, row->run, row->snapshot_sealed, err);
+	json_auto_t *own = snapshot ? open_json(store, row->run, row->variables_sealed, err) : NULL;
 	json_t *variable, *all;
 	size_t i;
 
@@ -94,48 +73,16 @@ static json_t *job_variables(struct store *store, const struct rows *rows, int r
 
 /* The private key that the run fetches modules with; "" if its workspace has no key. A new reference, or NULL with
  * *err. */
-static json_t *job_ssh_key(struct store *store, const struct rows *rows, int row, struct err *err)
+static json_t *job_ssh_key(struct store *store, const struct job_document_row *row, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
-	const char *id = row_text(rows, row, "ssh_key_id");
 
-	if (id && seal_open(store, id, (struct sealed_column){rows, row, "ssh_key_sealed"}, &text, err) < 0)
+	if (row->ssh_key_id && hex_open(store, row->ssh_key_id, row->ssh_key_sealed, &text, err) < 0)
 		return NULL;
 	return json_string(buf_str(&text));
 }
 
 /* ---- all members ---- */
-
-enum member_kind { TEXT, NUMBER, FLAG, TREE };
-
-static const struct member {
-	const char *name;
-	enum member_kind kind;
-} members[] = {
-#define MEMBER(name, kind, sql) {name, kind},
-#define COLUMN(name, sql)
-#include "scheduler/runs/job_document.def"
-#undef MEMBER
-#undef COLUMN
-};
-
-/* NULL if the column is null. */
-static json_t *member_value(const struct rows *rows, int row, const struct member *member)
-{
-	if (row_null(rows, row, member->name))
-		return NULL;
-	switch (member->kind) {
-	case TEXT:
-		return json_string(row_text(rows, row, member->name));
-	case NUMBER:
-		return json_integer(row_int(rows, row, member->name));
-	case FLAG:
-		return json_boolean(row_bool(rows, row, member->name));
-	case TREE:
-		return row_json(rows, row, member->name);
-	}
-	return NULL;
-}
 
 /* Returns the URL of the apply's rescue object and the key that encrypts it, as a new reference. NULL: the site has no
  * object store for rescues. */
@@ -149,23 +96,46 @@ static json_t *job_rescue(const struct store *store, const struct rescue_grant *
 	return json_pack("{ss ss}", "url", url, "key", grant->key);
 }
 
-json_t *job_document(
-	struct store *store, const struct rows *rows, int row, const struct job_tokens *tokens, struct err *err)
+/* What the job works on. */
+static json_t *job_subject(const struct job_document_row *row)
 {
-	json_auto_t *ssh_key = job_ssh_key(store, rows, row, err);
-	json_auto_t *variables = ssh_key ? job_variables(store, rows, row, err) : NULL;
-	json_auto_t *job = NULL;
+	return json_pack("{ss sI ss ss ss ss ss ss so ss ss so}", "job", row->job, "attempt", (json_int_t)row->attempt,
+		"stage", row->stage, "run", row->run, "log", row->log, "organization", row->organization,
+		"organization-id", row->organization_id, "project", row->project, "workspace",
+		json_shown(row->workspace), "working-directory", row->working_directory, "configuration-version",
+		row->configuration_version, "commit", json_shown(row->commit));
+}
+
+/* How it works on it. `state-differences`: the worker may send states as differences (store/states/state_bases.h). */
+static json_t *job_options(const struct job_document_row *row)
+{
+	return json_pack("{ss ss sb sb sb sb sb sb so so so sb sb sb sb sb sb sI ss}", "engine", row->engine,
+		"terraform-version", row->terraform_version, "destroy", row->destroy, "refresh", row->refresh,
+		"refresh-only", row->refresh_only, "generate-config", row->generate_config, "debug", row->debug,
+		"json-log", row->json_log, "target-addrs", json_shown(row->target_addrs), "replace-addrs",
+		json_shown(row->replace_addrs), "invoke-addrs", json_shown(row->invoke_addrs), "has-state",
+		row->has_state, "has-init", row->has_init, "has-plan-json", row->has_plan_json, "state-differences", 1,
+		"watched", row->watched, "json-later", row->json_later, "time-limit", (json_int_t)row->time_limit,
+		"stop", stop_name((enum stop)row->stop));
+}
+
+json_t *job_document(
+	struct store *store, const struct job_document_row *row, const struct job_tokens *tokens, struct err *err)
+{
+	json_auto_t *ssh_key = job_ssh_key(store, row, err);
+	json_auto_t *variables = ssh_key ? job_variables(store, row, err) : NULL;
+	json_auto_t *job = NULL, *subject = NULL, *options = NULL;
 
 	if (!variables)
 		return NULL;
-	job = json_pack("{ss ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
-		store->settings->public_url, "stop", stop_name((enum stop)row_int(rows, row, "stop")), "ssh-key",
-		ssh_key, "variables", variables, "rescue", job_rescue(store, tokens->rescue));
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_object_set_new(job, members[i].name, member_value(rows, row, &members[i])) < 0) {
-			err_set(err, ERR_INTERNAL, "%s has no %s that can be written down", row_text(rows, row, "run"),
-				members[i].name);
-			return NULL;
-		}
+	job = json_pack("{ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
+		store->settings->public_url, "ssh-key", ssh_key, "variables", variables, "rescue",
+		job_rescue(store, tokens->rescue));
+	subject = job_subject(row);
+	options = job_options(row);
+	if (json_object_update(job, subject) < 0 || json_object_update(job, options) < 0) {
+		err_set(err, ERR_INTERNAL, "%s has a job that can't be written as JSON", row->run);
+		return NULL;
+	}
 	return json_incref(job);
 }

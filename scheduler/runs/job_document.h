@@ -2,10 +2,11 @@
 #ifndef SCHEDULER_RUNS_JOB_DOCUMENT_H
 #define SCHEDULER_RUNS_JOB_DOCUMENT_H
 
-/* The document of a claimed job that the worker receives (proto/README.md). job_document.def lists its members. */
+/* The document of a claimed job that the worker receives (proto/README.md). */
 
 #include "scheduler/store/store.h"
 
+struct job_document_row;
 struct rescue_grant;
 
 /* All borrowed. */
@@ -15,10 +16,10 @@ struct job_tokens {
 	const struct rescue_grant *rescue; /* its object is NULL: none */
 };
 
-/* Reads the columns of job_document.def, one row per job, in any order. The rows are available later (db_ask). */
+/* Asks for one row per job, in any order: job_document_row. The rows are available later (db_ask). */
 int job_documents_ask(struct store *store, struct db_array *job_ids, struct rows *ret_rows, struct err *err);
-/* Returns the document of one of these rows as a new reference; NULL: *err. */
+/* Returns the document of such a row as a new reference; NULL: *err. */
 json_t *job_document(
-	struct store *store, const struct rows *rows, int row, const struct job_tokens *tokens, struct err *err);
+	struct store *store, const struct job_document_row *row, const struct job_tokens *tokens, struct err *err);
 
 #endif

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: job_granted
+-- The claimed job, if the token's digest belongs to its current attempt.
 -- takes: job_id text, hash text
 -- gives: run_id text, workspace_id text, stage text, attempt integer, log_base bigint
 select run_id, workspace_id, stage, attempt, log_base
 from jobs
 where id = :job_id and token_hash = :hash and state = 'claimed';
 
--- statement: plan_token_valid
+-- statement: job_plan_token
+-- A row if the digest is of the token that made the plan, and one of the plan's two late uploads is missing.
 -- takes: plan_id text, hash text
 select 1
 from operations
 where id = :plan_id and upload_hash = :hash and status = 'finished'
-    and (
-        select count(*) from operation_blobs where operation_id = :plan_id and kind in ('json', 'schemas')
-    ) < 2;
+    and (select count(*) from operation_blobs where operation_id = :plan_id and kind in ('json', 'schemas')) < 2;

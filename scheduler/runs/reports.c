@@ -17,8 +17,7 @@ struct reporting {
 	size_t count;
 };
 
-/* For the reports with `is_there`: returns a row for each whose token belongs to the job's current attempt, or to one
- * whose last state is outstanding (`late`). `n` is the index of the report. */
+/* Reads the reports with `is_there`. */
 static int grants_read(const struct reporting *r, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -31,7 +30,7 @@ static int grants_read(const struct reporting *r, struct rows *ret_rows, struct 
 	}
 	if (!any)
 		return 0;
-	return db_query(r->store->db, ret_rows, err, grants_read, .jobs = &jobs, .hashes = &hashes);
+	return db_query(r->store->db, ret_rows, err, reports_granted, .jobs = &jobs, .hashes = &hashes);
 }
 
 /* Keeps `is_there` of the reports that are to be applied or are late. */
@@ -49,15 +48,15 @@ static int takings_find(struct reporting *r, struct err *err)
 		r->takings[i].is_there = false;
 	}
 	for (int row = 0; row < rows.count; row++) {
-		size_t n = (size_t)row_of(grants_read, &rows, row)->n;
-		struct report *report = &r->reports[n];
-		struct taking *taking = &r->takings[n];
+		const struct reports_granted_row *granted = row_of(reports_granted, &rows, row);
+		struct report *report = &r->reports[granted->n];
+		struct taking *taking = &r->takings[granted->n];
 
 		report->err = (struct err)ERR_INIT;
-		taking->late = row_of(grants_read, &rows, row)->late;
+		taking->late = granted->late;
 		taking->is_there = taking->late ||
 			(text_equal(report->result.job.text, report->job) &&
-				text_equal(report->result.run.text, row_of(grants_read, &rows, row)->run_id));
+				text_equal(report->result.run.text, granted->run_id));
 		if (!taking->is_there)
 			err_set(&report->err, ERR_INVALID, "the result is of another job");
 	}
@@ -101,7 +100,7 @@ static int late_note(struct reporting *r, struct err *err)
 	if (grants_read(r, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		err_set(&r->reports[row_of(grants_read, &rows, row)->n].err, ERR_CONFLICT,
+		err_set(&r->reports[row_of(reports_granted, &rows, row)->n].err, ERR_CONFLICT,
 			"the attempt is over, and its last state is awaited");
 	return 0;
 }

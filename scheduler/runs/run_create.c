@@ -24,8 +24,9 @@ enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 struct run_draft {
 	struct run_creation *creation;
 	struct run_row row;
-	struct workspace_row place;
-	int workspace, configuration;   /* row numbers in the results `workspaces` and `configurations` */
+	struct run_workspace place;
+	const struct run_create_workspace_row *workspace;
+	const struct run_create_configurations_row *configuration;
 	bool behind;                    /* other runs are before it in the queue */
 	const char *content;            /* of its configuration's commit, borrowed from `configurations`; NULL: none */
 	bool stored;                    /* the content is here */
@@ -61,40 +62,6 @@ static int order_check(const struct run_create_params *order, struct err *err)
 
 /* ---- the rows that orders refer to ---- */
 
-/* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once: with 1,000
- * queued runs that is 1,438 blocks instead of 711 for 64 runs. */
-#define ANY(from)    "coalesce((select true from " from " limit 1), false) "
-#define HAS_TASKS    ANY("tasks t where t.organization_id = o.id")
-#define HAS_POLICIES ANY("policy_sets s where s.organization_id = o.id")
-/* Whether the workspace's owner estimates costs, the run's actor may apply it, and notifications are configured. */
-#define HAS_COSTS COST_ESTIMATION("w", "o")
-#define MAY_APPLY RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
-#define VERSION_IS_DISABLED                                                                                            \
-	ANY("tool_versions t where t.tool = 'terraform' and t.version = ltrim(w.terraform_version, '=v ') and not "    \
-	    "t.enabled")
-#define IS_WATCHED   WORKSPACE_IS_WATCHED("w")
-#define WORKSPACE_IS WORKSPACE_ROW("w")
-
-/* clang-format off: it would move the text after a macro to the next line */
-#define WORKSPACES                                                                                                     \
-	"select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.terraform_version, "            \
-	"w.working_directory, w.structured_run_output, w.pool_id as own_pool_id, "                                     \
-	"coalesce(w.pool_id, (select id from agent_pools where organization_id is null)) as pool_id, "                 \
-	"w.execution_mode, o.is_disabled, " VERSION_IS_DISABLED "as version_is_disabled, "                             \
-	"coalesce((w.settings ->> 'allow-destroy-plan')::boolean, true) as destroyable, " HAS_TASKS                    \
-	"as has_tasks, " HAS_POLICIES "as has_policies, " HAS_COSTS " as has_costs, " WORKSPACE_IS ", "                \
-	"u.actor is null or (select is_site_admin from users where id = u.actor) or (" MAY_APPLY ") & $3 <> 0 "        \
-	"as may_apply, " IS_WATCHED " as watched, "                                                                    \
-	"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as now "                               \
-	"from unnest($1::text[], $2::text[]) with ordinality as u(workspace, actor, n) "                               \
-	"join workspaces w on w.id = u.workspace join organizations o on o.id = w.organization_id "                    \
-	"order by w.id for no key update of w"
-
-static const char workspaces_sql[] = WORKSPACES;
-static const char ready_sql[] = WORKSPACES " skip locked";
-
-/* clang-format on */
-
 static int round_load(struct round *r, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, actors = DB_ARRAY_INIT;
@@ -108,11 +75,21 @@ static int round_load(struct round *r, struct err *err)
 		db_array_add(&wanted, order->configuration_version_id);
 		db_array_add_bool(&applies, order->plan_only == CHOICE_NO);
 	}
-	if (db_ask_sql(r->store->db, &r->workspaces, err, r->ready ? ready_sql : workspaces_sql, P_ARRAY(&workspaces),
-		    P_ARRAY(&actors), P_INT((long long)right_of(CAN_APPLY))) < 0)
+	if (db_ask_one_of(r->store->db, &r->workspaces, err,
+		    r->ready ? &run_create_ready_statement : &run_create_workspaces_statement, run_create_workspaces,
+		    .workspaces = &workspaces, .actors = &actors, .apply = (long long)right_of(CAN_APPLY)) < 0)
 		return -1;
-	return db_query(r->store->db, &r->configurations, err, run_create_configuration, .workspaces = &workspaces,
-		.wanted = &wanted, .applies = &applies);
+	if (db_query(r->store->db, &r->configurations, err, run_create_configurations, .workspaces = &workspaces,
+		    .wanted = &wanted, .applies = &applies) < 0)
+		return -1;
+	/* Each order has one. */
+	for (int row = 0; row < r->configurations.count; row++) {
+		const struct run_create_configurations_row *configuration =
+			row_of(run_create_configurations, &r->configurations, row);
+
+		r->drafts[configuration->n].configuration = configuration;
+	}
+	return 0;
 }
 
 /* Finds which of the configurations' contents are here. Their locks are held until the commit (store/vcs/contents.h).
@@ -122,57 +99,50 @@ static int contents_load(struct round *r, struct err *err)
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	for (int row = 0; row < r->configurations.count; row++)
-		if (row_of(run_create_configuration, &r->configurations, row)->content_id)
-			db_array_add(&ids, row_of(run_create_configuration, &r->configurations, row)->content_id);
+	for (size_t i = 0; i < r->count; i++)
+		if (r->drafts[i].configuration->content_id)
+			db_array_add(&ids, r->drafts[i].configuration->content_id);
 	if (!ids.count)
 		return 0;
 	if (vcs_contents_read_shared(r->store, &ids, &rows, err) < 0)
 		return -1;
-	for (int row = 0; row < r->configurations.count; row++) {
-		struct run_draft *p = &r->drafts[row_of(run_create_configuration, &r->configurations, row)->n];
+	for (size_t i = 0; i < r->count; i++) {
+		struct run_draft *p = &r->drafts[i];
 
-		p->content = row_of(run_create_configuration, &r->configurations, row)->content_id;
-		for (int i = 0; p->content && i < rows.count; i++)
-			if (text_equal(row_of(vcs_contents_read_shared, &rows, i)->id, p->content))
-				p->stored = row_of(vcs_contents_read_shared, &rows, i)->stored;
+		p->content = p->configuration->content_id;
+		for (int row = 0; p->content && row < rows.count; row++)
+			if (text_equal(row_of(vcs_contents_read_shared, &rows, row)->id, p->content))
+				p->stored = row_of(vcs_contents_read_shared, &rows, row)->stored;
 	}
 	return 0;
 }
 
 /* Only commits of its branch are applied in a workspace that is connected to a repository: uploads and the heads of
  * pull requests are planned. */
-static bool only_planned(const struct round *r, const struct run_draft *p)
+static bool only_planned(const struct run_draft *p)
 {
-	return row_of(run_create_configuration, &r->configurations, p->configuration)->is_commit
-		? row_of(run_create_configuration, &r->configurations, p->configuration)->speculative
-		: row_of(run_create_configuration, &r->configurations, p->configuration)->is_connected;
+	return p->configuration->is_commit ? p->configuration->speculative : p->configuration->is_connected;
 }
 
-static int configuration_check(const struct round *r, const struct run_draft *p, struct err *err)
+static int configuration_check(const struct run_draft *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/configuration-version";
-	const char *status = row_of(run_create_configuration, &r->configurations, p->configuration)->status;
+	const char *status = p->configuration->status;
 
 	if (!status)
 		return err_at(err, pointer,
 			p->creation->order->configuration_version_id
 				? "Configuration version is not one of this workspace"
 				: "Configuration version must exist: upload one first");
-	if (only_planned(r, p) && p->creation->order->plan_only == CHOICE_NO)
+	if (only_planned(p) && p->creation->order->plan_only == CHOICE_NO)
 		return err_at(err, pointer,
 			"Configuration version can only be planned: the workspace applies the commits of its branch");
 	if (p->content || text_equal(status, "uploaded"))
 		return 0;
-	if (row_of(run_create_configuration, &r->configurations, p->configuration)->is_commit)
+	if (p->configuration->is_commit)
 		return err_at(err, pointer,
 			"Configuration version's files are not here, and its repository is no longer connected");
 	return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
-}
-
-static bool is_from_fork(const struct round *r, const struct run_draft *p)
-{
-	return row_of(run_create_configuration, &r->configurations, p->configuration)->from_fork;
 }
 
 /* The code of a fork runs only in the connection's pool for forks. Any other run needs access to the workspace's pool,
@@ -180,32 +150,32 @@ static bool is_from_fork(const struct round *r, const struct run_draft *p)
 static int pool_check(const struct round *r, const struct run_draft *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/workspace";
-	const struct pool_use use = {.organization_id = row_text(&r->workspaces, p->workspace, "organization_id"),
+	const struct pool_use use = {.organization_id = p->workspace->organization_id,
 		.workspace_id = p->creation->order->workspace_id,
-		.any_scope = is_from_fork(r, p)};
-	const char *own = row_text(&r->workspaces, p->workspace, "own_pool_id"), *pool = own;
+		.any_scope = p->configuration->from_fork};
+	const char *own = p->workspace->own_pool_id, *pool = own;
 
-	if (is_from_fork(r, p)) {
-		pool = row_of(run_create_configuration, &r->configurations, p->configuration)->fork_pool_id;
+	if (p->configuration->from_fork) {
+		pool = p->configuration->fork_pool_id;
 		if (!pool || text_equal(pool, own))
 			return err_at(err, pointer, "%s", vcs_reason_sentence(VCS_BECAUSE_FORK_POOL));
 	}
 	return pool ? pool_use_check(r->store, pool, &use, pointer, err) : 0;
 }
 
-static int workspace_check(const struct round *r, const struct run_draft *p, struct err *err)
+static int workspace_check(const struct run_draft *p, struct err *err)
 {
-	if (row_bool(&r->workspaces, p->workspace, "is_disabled"))
+	if (p->workspace->is_disabled)
 		return err_at(err, "/data/relationships/workspace",
 			"Workspace's organization is disabled by a site admin: nothing runs in it");
-	if (row_bool(&r->workspaces, p->workspace, "version_is_disabled") && !p->creation->order->terraform_version)
+	if (p->workspace->version_is_disabled && !p->creation->order->terraform_version)
 		return err_at(err, "/data/relationships/workspace",
 			"Workspace's Terraform version %s is disabled on this installation: choose another",
-			row_text(&r->workspaces, p->workspace, "terraform_version"));
-	if (text_equal(row_text(&r->workspaces, p->workspace, "execution_mode"), "local"))
+			p->workspace->terraform_version);
+	if (text_equal(p->workspace->execution_mode, "local"))
 		return err_at(err, "/data/relationships/workspace",
 			"Workspace must not use local execution: it runs nothing here");
-	if (p->creation->order->is_destroy && !row_bool(&r->workspaces, p->workspace, "destroyable"))
+	if (p->creation->order->is_destroy && !p->workspace->destroyable)
 		return err_at(err, "/data/attributes/is-destroy", "Is destroy is not allowed by the workspace");
 	return 0;
 }
@@ -234,26 +204,25 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 	struct err *own = &p->creation->err;
 	json_auto_t *all = json_array();
 
-	if (row_of(run_create_configuration, &r->configurations, p->configuration)->has_variables &&
+	if (p->configuration->has_variables &&
 		variables_effective_within(
 			r->store, p->creation->order->workspace_id, RUN_VARIABLES_LIMIT, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
+		const struct variables_effective_within_row *variable = row_of(variables_effective_within, &rows, i);
 		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
-		if (is_from_fork(r, p) && row_of(variables_effective_within, &rows, i)->sensitive)
+		if (p->configuration->from_fork && variable->sensitive)
 			continue;
-		if (!row_of(variables_effective_within, &rows, i)->value_sealed.text) {
-			snapshot_too_large(row_of(variables_effective_within, &rows, i)->bytes, own);
+		if (!variable->value_sealed.text) {
+			snapshot_too_large(variable->bytes, own);
 			return 0;
 		}
-		if (seal_open(r->store, row_of(variables_effective_within, &rows, i)->id,
-			    (struct sealed_column){&rows, i, "value_sealed"}, &value, own) < 0) {
-			err_context(own, "the variable %s can't be read",
-				row_of(variables_effective_within, &rows, i)->key);
+		if (hex_open(r->store, variable->id, variable->value_sealed, &value, own) < 0) {
+			err_context(own, "the variable %s can't be read", variable->key);
 			return 0;
 		}
-		json_array_append_new(all, snapshot_variable(row_of(variables_effective_within, &rows, i), &value));
+		json_array_append_new(all, snapshot_variable(variable, &value));
 	}
 	*ret_text = json_text(all);
 	return 0;
@@ -288,18 +257,17 @@ static int variables_take(const struct round *r, struct run_draft *p, struct err
 	return 0;
 }
 
-static struct run run_ordered(const struct round *r, const struct run_draft *p)
+static struct run run_ordered(const struct run_draft *p)
 {
 	const struct run_create_params *order = p->creation->order;
 	struct run run = run_created(p->content && !p->stored ? STAGE_BIT(STAGE_FETCH) : 0);
-	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(&r->workspaces, p->workspace, "auto_apply")
-							    : order->auto_apply == CHOICE_YES;
+	bool auto_apply =
+		order->auto_apply == CHOICE_UNSET ? p->workspace->auto_apply : order->auto_apply == CHOICE_YES;
 
-	run.plan_only = order->plan_only == CHOICE_UNSET
-		? row_of(run_create_configuration, &r->configurations, p->configuration)->speculative
-		: order->plan_only == CHOICE_YES;
-	run.plan_only |= only_planned(r, p);
-	run.auto_apply = auto_apply && !run.plan_only && row_bool(&r->workspaces, p->workspace, "may_apply");
+	run.plan_only =
+		order->plan_only == CHOICE_UNSET ? p->configuration->speculative : order->plan_only == CHOICE_YES;
+	run.plan_only |= only_planned(p);
+	run.auto_apply = auto_apply && !run.plan_only && p->workspace->may_apply;
 	run.save_plan = order->save_plan;
 	run.allow_empty_apply = order->allow_empty_apply;
 	return run;
@@ -309,25 +277,21 @@ static struct run run_ordered(const struct round *r, const struct run_draft *p)
 static int run_draft_begin(struct round *r, struct run_draft *p, struct err *err)
 {
 	struct err *own = &p->creation->err;
-	const struct rows *workspaces = &r->workspaces;
 
-	if (workspace_check(r, p, own) < 0 || pool_check(r, p, own) < 0 || configuration_check(r, p, own) < 0) {
+	if (workspace_check(p, own) < 0 || pool_check(r, p, own) < 0 || configuration_check(p, own) < 0) {
 		if (own->kind == ERR_INVALID)
 			return 0;
 		*err = *own;
 		return -1;
 	}
-	p->row = (struct run_row){.id = id_new("run"), .run = run_ordered(r, p)};
+	p->row = (struct run_row){.id = id_new("run"), .run = run_ordered(p)};
 	text_copy(p->row.workspace.text, ID_SIZE, p->creation->order->workspace_id);
-	text_copy(p->row.organization.text, ID_SIZE, row_text(workspaces, p->workspace, "organization_id"));
+	text_copy(p->row.organization.text, ID_SIZE, p->workspace->organization_id);
 	text_copy(p->row.pool.text, ID_SIZE,
-		is_from_fork(r, p)
-			? row_of(run_create_configuration, &r->configurations, p->configuration)->fork_pool_id
-			: row_text(workspaces, p->workspace, "pool_id"));
+		p->configuration->from_fork ? p->configuration->fork_pool_id : p->workspace->pool_id);
+	p->place = WORKSPACE_OF_ROW(p->workspace);
 	p->place.id = p->row.workspace;
-	workspace_row_read(workspaces, p->workspace, &p->place);
-	p->behind = !p->row.run.plan_only &&
-		row_of(run_create_configuration, &r->configurations, p->configuration)->has_queue;
+	p->behind = !p->row.run.plan_only && p->configuration->has_queue;
 	p->creation->run = p->row.id;
 	return variables_take(r, p, err);
 }
@@ -340,27 +304,24 @@ static json_t *array_or_empty(const json_t *array)
 	return json_is_array(array) ? json_incref((json_t *)array) : json_array();
 }
 
-static json_t *input_row(const struct round *r, const struct run_draft *p)
+static json_t *input_row(const struct run_draft *p)
 {
 	const struct run_create_params *order = p->creation->order;
-	const struct rows *workspaces = &r->workspaces;
 	json_t *row = json_pack("{ss ss ss ss ss so ss ss ss}", "run_id", p->row.id.text, "configuration_version_id",
-		row_of(run_create_configuration, &r->configurations, p->configuration)->id, "pool_id", p->row.pool.text,
-		"message", order->message ? order->message : "Queued manually via the Terraform Enterprise API",
-		"source", order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
+		p->configuration->id, "pool_id", p->row.pool.text, "message",
+		order->message ? order->message : "Queued manually via the Terraform Enterprise API", "source",
+		order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
 		order->trigger_reason ? order->trigger_reason : "manual", "terraform_version",
-		order->terraform_version ? order->terraform_version
-					 : row_text(workspaces, p->workspace, "terraform_version"),
-		"working_directory", row_text(workspaces, p->workspace, "working_directory"));
+		order->terraform_version ? order->terraform_version : p->workspace->terraform_version,
+		"working_directory", p->workspace->working_directory);
 
 	json_object_update_new(row,
 		json_pack("{sb sb sb sb sb sb sO? sO? so so}", "is_destroy", order->is_destroy, "refresh",
 			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
 			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
-			row_bool(workspaces, p->workspace, "structured_run_output") && !order->plain_log,
-			"target_addrs", order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
-			array_or_empty(order->policy_paths), "invoke_action_addrs",
-			array_or_empty(order->invoke_action_addrs)));
+			p->workspace->structured_run_output && !order->plain_log, "target_addrs", order->target_addrs,
+			"replace_addrs", order->replace_addrs, "policy_paths", array_or_empty(order->policy_paths),
+			"invoke_action_addrs", array_or_empty(order->invoke_action_addrs)));
 	return row;
 }
 
@@ -372,23 +333,21 @@ static int inputs_insert(struct round *r, struct err *err)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct run_draft *p = &r->drafts[i];
 
-		json_array_append_new(rows, input_row(r, p));
+		json_array_append_new(rows, input_row(p));
 		if (db_bytes_add(&snapshots, buf_str(&p->snapshot), p->snapshot.len) < 0 ||
 			db_bytes_add(&variables, buf_str(&p->variables), p->variables.len) < 0)
 			return err_set(err, ERR_TOO_LARGE, "the runs' variables are too large");
 	}
 	_cleanup_(freep) char *text = json_text(rows);
 	return db_queue(
-		r->store->db, err, run_create_inputs, .p1 = text, .snapshots = &snapshots, .variables = &variables);
+		r->store->db, err, run_create_inputs, .inputs = text, .snapshots = &snapshots, .variables = &variables);
 }
 
 /* ---- the stages ---- */
 
-static bool has_stages(const struct round *r, const struct run_draft *p)
+static bool has_stages(const struct run_draft *p)
 {
-	return row_bool(&r->workspaces, p->workspace, "has_tasks") ||
-		row_bool(&r->workspaces, p->workspace, "has_policies") ||
-		row_bool(&r->workspaces, p->workspace, "has_costs");
+	return p->workspace->has_tasks || p->workspace->has_policies || p->workspace->has_costs;
 }
 
 /* Fixes the run's stages to those that are configured now. Most organizations have no stage of one kind or another, so
@@ -399,19 +358,16 @@ static int stages_take(struct round *r, struct run_draft *p, struct err *err)
 	uint32_t tasks = 0, policies = 0, costs = 0;
 	bool targeted = json_array_size(p->creation->order->target_addrs) > 0;
 
-	if (row_bool(&r->workspaces, p->workspace, "has_tasks") &&
-		task_results_create(r->store, run, workspace, &tasks, err) < 0)
+	if (p->workspace->has_tasks && task_results_create(r->store, run, workspace, &tasks, err) < 0)
 		return -1;
-	if (row_bool(&r->workspaces, p->workspace, "has_policies") &&
-		policy_runs_create(r->store, run, workspace, &policies, err) < 0)
+	if (p->workspace->has_policies && policy_runs_create(r->store, run, workspace, &policies, err) < 0)
 		return -1;
-	if (row_bool(&r->workspaces, p->workspace, "has_costs") &&
-		cost_estimate_create(r->store, run, targeted, &costs, err) < 0)
+	if (p->workspace->has_costs && cost_estimate_create(r->store, run, targeted, &costs, err) < 0)
 		return -1;
 	if (!(tasks | policies | costs))
 		return 0;
 	p->row.run.stages |= tasks | policies | costs;
-	return db_queue(r->store->db, err, stages_take, .run = run, .stages = p->row.run.stages);
+	return db_queue(r->store->db, err, run_create_stages, .run_id = run, .stages = p->row.run.stages);
 }
 
 /* The rows of the stages reference the run's row, so the run is written first. */
@@ -420,11 +376,11 @@ static int round_stages(struct round *r, struct err *err)
 	bool any = false;
 
 	for (size_t i = 0; i < r->count; i++)
-		any |= has_stages(r, &r->drafts[i]);
+		any |= has_stages(&r->drafts[i]);
 	if (any && changes_save_new(r->store, &r->changes, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->count; i++)
-		if (has_stages(r, &r->drafts[i]) && stages_take(r, &r->drafts[i], err) < 0)
+		if (has_stages(&r->drafts[i]) && stages_take(r, &r->drafts[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -439,13 +395,11 @@ static int round_contents(struct round *r, struct err *err)
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct run_draft *p = &r->drafts[i];
-		const char *id = row_of(run_create_configuration, &r->configurations, p->configuration)->id;
+		const char *id = p->configuration->id;
 
 		if (p->content && !p->stored)
 			db_array_add(&missing, id);
-		else if (p->content &&
-			!text_equal(row_of(run_create_configuration, &r->configurations, p->configuration)->status,
-				"uploaded"))
+		else if (p->content && !text_equal(p->configuration->status, "uploaded"))
 			db_array_add(&here, id);
 	}
 	if (here.count && vcs_contents_take(r->store, &here, err) < 0)
@@ -458,7 +412,7 @@ static int round_contents(struct round *r, struct err *err)
 /* Adds the notification that a run was created, which is the first one of a run. */
 static void add_created_notification(struct round *r, const struct run_draft *p)
 {
-	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
+	if (p->row.run.plan_only || !p->workspace->watched)
 		return;
 	r->changes.watched = true;
 	notification_event_add(r->changes.rows[CHANGED_NOTIFICATIONS],
@@ -480,14 +434,13 @@ static int round_begin(struct round *r, struct err *err)
 			err_set(&r->drafts[i].creation->err, ERR_UNAVAILABLE, "the workspace is being worked on");
 		else
 			err_set(&r->drafts[i].creation->err, ERR_NOT_FOUND, "workspace not found");
-	for (int row = 0; row < r->configurations.count; row++)
-		r->drafts[row_of(run_create_configuration, &r->configurations, row)->n].configuration = row;
 	for (int row = 0; row < r->workspaces.count; row++) {
-		struct run_draft *p = &r->drafts[row_int(&r->workspaces, row, "n")];
+		const struct run_create_workspace_row *workspace = row_of(run_create_workspace, &r->workspaces, row);
+		struct run_draft *p = &r->drafts[workspace->n];
 
-		p->workspace = row;
+		p->workspace = workspace;
 		p->creation->err = (struct err)ERR_INIT;
-		text_copy(r->changes.now, sizeof(r->changes.now), row_text(&r->workspaces, row, "now"));
+		text_copy(r->changes.now, sizeof(r->changes.now), workspace->now);
 		if (run_draft_begin(r, p, err) < 0)
 			return -1;
 	}

@@ -5,6 +5,7 @@
 #include "scheduler/runs/task_reports.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/tasks/task_results.h"
+#include "scheduler/store/tasks/task_results.sql.h"
 
 struct deciding {
 	struct store *store;
@@ -17,34 +18,27 @@ static int results_tell(struct deciding *d, const struct rows *results, struct e
 
 	outbox_init(&outbox);
 	for (int i = 0; i < results->count; i++)
-		task_result_tell(&outbox, results, i);
+		task_result_tell(&outbox, row_of(task_result_changed, results, i));
 	return outbox_insert(&outbox, d->store->db, d->store->sink, err);
 }
 
-/* Takes the runs' locks first, as everywhere (store/runs/runs.h). Then each report becomes its result's status, once.
- */
+/* Takes the runs' locks first, as everywhere (store/runs/runs.h). */
 static int reports_take(struct deciding *d, struct db_array *run_ids, struct err *err)
 {
 	_cleanup_(rows_release) struct rows runs = ROWS_INIT, taken = ROWS_INIT;
 	_cleanup_(run_set_release) struct run_set set = {0};
 
-	if (db_query(d->store->db, &runs, err, reports_take_read, .ids = d->ids) < 0)
+	if (db_query(d->store->db, &runs, err, task_reports_runs, .ids = d->ids) < 0)
 		return -1;
 	for (int i = 0; i < runs.count; i++)
-		db_array_add(run_ids, row_of(reports_take_read, &runs, i)->run_id);
+		db_array_add(run_ids, row_of(task_reports_runs, &runs, i)->run_id);
 	if (!runs.count)
 		return 0;
 	if (runs_load(d->store, run_ids, &set, err) < 0)
 		return -1;
-	if (db_query(d->store->db, &taken, err, reports_take_update, .ids = d->ids) < 0)
+	if (db_query(d->store->db, &taken, err, task_reports_take, .ids = d->ids) < 0)
 		return -1;
 	return results_tell(d, &taken, err);
-}
-
-/* Returns the stages of these runs in which all results are final. */
-static int stages_over(struct deciding *d, struct db_array *run_ids, struct rows *ret_rows, struct err *err)
-{
-	return db_query(d->store->db, ret_rows, err, stages_over, .run_ids = run_ids);
 }
 
 static int decide_run(void *data, struct err *err)
@@ -61,18 +55,17 @@ static int decide_run(void *data, struct err *err)
 		return -1;
 	if (!run_ids.count)
 		return 0;
-	if (stages_over(d, &run_ids, &over, err) < 0)
+	if (db_query(d->store->db, &over, err, task_stages_over, .run_ids = &run_ids) < 0)
 		return -1;
 	items = mem_new((size_t)over.count, sizeof(*items));
 	reasons = mem_new((size_t)over.count, sizeof(*reasons));
 	for (int i = 0; i < over.count; i++) {
-		bool mandatory = row_of(stages_over, &over, i)->mandatory,
-		     advisory = row_of(stages_over, &over, i)->advisory;
+		const struct task_stages_over_row *stage = row_of(task_stages_over, &over, i);
 
-		text_copy(items[i].run.text, ID_SIZE, row_of(stages_over, &over, i)->run_id);
-		items[i].event.kind = mandatory ? EV_FAILED : advisory ? EV_WARNED : EV_PASSED;
-		if (advisory)
-			reasons[i] = mem_printf("Run tasks did not pass: %s", row_of(stages_over, &over, i)->failed);
+		text_copy(items[i].run.text, ID_SIZE, stage->run_id);
+		items[i].event.kind = stage->mandatory ? EV_FAILED : stage->advisory ? EV_WARNED : EV_PASSED;
+		if (stage->advisory)
+			reasons[i] = mem_printf("Run tasks did not pass: %s", stage->failed);
 		items[i].reason = reasons[i];
 	}
 	result = transitions_apply_within(d->store, items, (size_t)over.count, &kicked, err);

@@ -240,7 +240,7 @@ static int round_run(
 	return changes_save(store, &changes, err) < 0 || reasons_tell(store, items, count, err) < 0 ? -1 : decided;
 }
 
-static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)
+static const struct run_workspace *set_workspace(const struct run_set *set, const char *id)
 {
 	for (size_t i = 0; i < set->workspace_count; i++)
 		if (text_equal(set->workspaces[i].id.text, id))
@@ -251,7 +251,7 @@ static const struct workspace_row *set_workspace(const struct run_set *set, cons
 /* Returns the event for a queued or parked run of the set; EVENT_COUNT: none. */
 static enum run_event_kind row_event(const struct run_set *set, const struct run_row *row)
 {
-	const struct workspace_row *workspace = set_workspace(set, row->workspace.text);
+	const struct run_workspace *workspace = set_workspace(set, row->workspace.text);
 	struct queue_view view = {.locked = true};
 
 	if (workspace)

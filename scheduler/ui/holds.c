@@ -131,7 +131,7 @@ static const char *workspace_path(const struct rows *rows, struct buf *path)
 
 static int hold_show(struct request *req, struct response *res, const struct rows *rows, const char *wrong)
 {
-	const struct hold hold = hold_of_view(rows, 0);
+	const struct hold hold = HOLD_OF_ROW(row_of(hold_of_workspace, rows, 0));
 	_cleanup_(buf_release) struct buf path = BUF_INIT(PATH_LIMIT);
 	const struct page_up up = {workspace_path(rows, &path), row_of(hold_of_workspace, rows, 0)->workspace};
 	struct page_buf page;
@@ -158,7 +158,8 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 		return allowed;
 	if (hold_find(req, CAN_READ_RUNS, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	return hold_of_view(&rows, 0).holds ? hold_show(req, res, &rows, NULL) : not_held_show(req, res, 200);
+	return HOLD_OF_ROW(row_of(hold_of_workspace, &rows, 0)).holds ? hold_show(req, res, &rows, NULL)
+								      : not_held_show(req, res, 200);
 }
 
 /* ---- actions ---- */
@@ -195,7 +196,7 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 		return allowed;
 	if (hold_find(req, action ? action->permission : CAN_READ_RUNS, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	if (!hold_of_view(&rows, 0).holds)
+	if (!HOLD_OF_ROW(row_of(hold_of_workspace, &rows, 0)).holds)
 		return not_held_show(req, res, 409);
 	if (!action)
 		return hold_show(req, res, &rows, "Choose what to do.");

@@ -51,16 +51,16 @@ static int resource_row(
 {
 	_cleanup_(buf_release) struct buf id = BUF_INIT(ID_LIMIT);
 
-	if (unrecorded_resource_id(req->store, rows, row, &id, err) < 0)
+	if (unrecorded_resource_id(req->store, row_of(unrecorded, rows, row), &id, err) < 0)
 		return -1;
 	page_html(page, "<tr>");
-	page_cell(page, row_of(unrecorded_of_run, rows, row)->action);
-	page_cell(page, row_of(unrecorded_of_run, rows, row)->address);
+	page_cell(page, row_of(unrecorded, rows, row)->action);
+	page_cell(page, row_of(unrecorded, rows, row)->address);
 	page_cell(page, id.len ? buf_str(&id) : "unknown");
-	page_cell(page, row_of(unrecorded_of_run, rows, row)->provider);
+	page_cell(page, row_of(unrecorded, rows, row)->provider);
 	page_html(page, "<td>");
-	if (!row_of(unrecorded_of_run, rows, row)->dismissed_at)
-		dismiss_form(page, req, row_of(unrecorded_of_run, rows, row)->id, "Dismiss");
+	if (!row_of(unrecorded, rows, row)->dismissed_at)
+		dismiss_form(page, req, row_of(unrecorded, rows, row)->id, "Dismiss");
 	else
 		page_html(page, "dismissed");
 	page_html(page, "</td></tr>\n");

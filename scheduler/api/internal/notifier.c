@@ -170,9 +170,11 @@ static int documents_add(struct request *req, json_t *callbacks, struct err *err
 		db_array_add(&ids, json_string_at(callback, "task-result"));
 	if (task_results_view(req->store, &ids, NULL, &rows, err) < 0)
 		return -1;
-	for (int row = 0; row < rows.count; row++)
-		json_object_set_new(documents, row_of(task_results, &rows, row)->id,
-			json_pack("{so}", "data", task_result_resource(&rows, row)));
+	for (int row = 0; row < rows.count; row++) {
+		const struct task_result_row *result = row_of(task_result, &rows, row);
+
+		json_object_set_new(documents, result->id, json_pack("{so}", "data", task_result_resource(result)));
+	}
 	json_array_foreach(callbacks, i, callback) if (json_int_at(callback, "answer", 0) == 200) json_object_set(
 		callback, "document", json_object_get(documents, json_string_at(callback, "task-result")));
 	return 0;

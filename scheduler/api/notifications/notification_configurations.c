@@ -10,6 +10,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/store/access/teams.h"
+#include "scheduler/store/notifications/notification_configurations.sql.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/notifications/notifications.h"
 
@@ -18,25 +19,26 @@
 
 enum { MAX_NAME = 255, MAX_TOKEN = 1000, MAX_EMAILS = 100, MAX_USERS = 100 };
 
-/* The owner of a configuration: its parameter in the path, its column and its type. */
+/* The owner of a configuration: its parameter in the path, and its type. */
 static const struct {
-	const char *param, *column, *type;
+	const char *param, *type;
 	enum permission permission;
 } kinds[SUBSCRIBABLES] = {
-	[OF_WORKSPACE] = {"workspace", "workspace_id", "workspaces", CAN_MANAGE_WORKSPACE},
-	[OF_PROJECT] = {"project", "project_id", "projects", CAN_MANAGE_PROJECT},
-	[OF_TEAM] = {"team", "team_id", "teams", CAN_MANAGE_TEAMS},
+	[OF_WORKSPACE] = {"workspace", "workspaces", CAN_MANAGE_WORKSPACE},
+	[OF_PROJECT] = {"project", "projects", CAN_MANAGE_PROJECT},
+	[OF_TEAM] = {"team", "teams", CAN_MANAGE_TEAMS},
 };
 
 /* ---- the resource ---- */
 
-static enum subscribable kind_of(const struct rows *rows, int row)
+static enum subscribable kind_of(const struct notification_configuration_row *row)
 {
-	int kind = 0;
+	return row->workspace_id ? OF_WORKSPACE : row->project_id ? OF_PROJECT : OF_TEAM;
+}
 
-	while (kind < SUBSCRIBABLES - 1 && row_null(rows, row, kinds[kind].column))
-		kind++;
-	return (enum subscribable)kind;
+static const char *owner_of(const struct notification_configuration_row *row)
+{
+	return row->workspace_id ? row->workspace_id : row->project_id ? row->project_id : row->team_id;
 }
 
 /* The decrypted parts of a row. The URL is empty for e-mail. */
@@ -45,12 +47,13 @@ struct opened {
 	json_t *responses;
 };
 
-static int opened_read(struct store *store, const struct rows *rows, int row, struct opened *ret, struct err *err)
+static int opened_read(
+	struct store *store, const struct notification_configuration_row *row, struct opened *ret, struct err *err)
 {
 	ret->url = (struct buf)BUF_INIT(NOTIFICATION_URL_LIMIT);
 	ret->responses = NULL;
-	if (notification_url_open(store, rows, row, &ret->url, err) == 0 &&
-		notification_responses_open(store, rows, row, &ret->responses, err) == 0)
+	if (notification_url_open(store, row->url_sealed, &ret->url, err) == 0 &&
+		notification_responses_open(store, row->responses, &ret->responses, err) == 0)
 		return 0;
 	buf_release(&ret->url);
 	return -1;
@@ -62,25 +65,22 @@ static json_t *url_or_null(const struct opened *opened)
 }
 
 static int configuration_resource(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+	struct store *store, const struct notification_configuration_row *row, json_t **ret_resource, struct err *err)
 {
-	const char *id = row_text(rows, row, "id");
-	enum subscribable kind = kind_of(rows, row);
-	_cleanup_(freep) char *self = mem_printf("/api/v2/notification-configurations/%s", id);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/notification-configurations/%s", row->id);
 	struct opened opened;
 	json_t *resource;
 
-	if (opened_read(store, rows, row, &opened, err) < 0)
+	if (opened_read(store, row, &opened, err) < 0)
 		return -1;
-	resource = resource_new("notification-configurations", id,
-		json_pack("{so sb so so sn so so so so so}", "name", row_string(rows, row, "name"), "enabled",
-			row_bool(rows, row, "enabled"), "destination-type", row_string(rows, row, "destination_type"),
-			"url", url_or_null(&opened), "token", "triggers", row_json(rows, row, "triggers_json"),
-			"email-addresses", row_json(rows, row, "emails_json"), "delivery-responses", opened.responses,
-			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at")),
-		json_pack("{so so}", "subscribable", to_one(kinds[kind].type, row_text(rows, row, kinds[kind].column)),
-			"users", row_many(rows, row, "users", "users")));
+	resource = resource_new("notification-configurations", row->id,
+		json_pack("{ss sb ss so sn so so so so so}", "name", row->name, "enabled", row->enabled,
+			"destination-type", row->destination_type, "url", url_or_null(&opened), "token", "triggers",
+			json_shown(row->triggers_json), "email-addresses", json_shown(row->emails_json),
+			"delivery-responses", opened.responses, "created-at", time_shown(row->created_at), "updated-at",
+			time_shown(row->updated_at)),
+		json_pack("{so so}", "subscribable", to_one(kinds[kind_of(row)].type, owner_of(row)), "users",
+			many_shown("users", row->users)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	buf_release(&opened.url);
@@ -88,12 +88,12 @@ static int configuration_resource(
 	return 0;
 }
 
-static int configuration_respond(
-	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+static int configuration_respond(struct request *req, struct response *res, int status,
+	const struct notification_configuration_row *row, struct err *err)
 {
 	json_t *resource;
 
-	if (configuration_resource(req->store, rows, 0, &resource, err) < 0)
+	if (configuration_resource(req->store, row, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, status, resource);
 }
@@ -104,16 +104,16 @@ static int configuration_show(struct request *req, struct response *res, int sta
 
 	if (notification_configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return configuration_respond(req, res, status, &rows, err);
+	return configuration_respond(req, res, status, row_of(notification_configuration, &rows, 0), err);
 }
 
 /* ---- the owner in the path ---- */
 
 static int may_at(
-	const struct request *req, enum subscribable kind, const struct rows *rows, const char *id, struct err *err)
+	const struct request *req, enum subscribable kind, const char *organization, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
-	struct place place = {.organization = row_text(rows, 0, "organization_id")};
+	struct place place = {.organization = organization};
 
 	if (kind == OF_TEAM && team_read(req->store, id, &team, err) < 0)
 		return -1; /* a team that the actor may not see is not found */
@@ -127,6 +127,7 @@ static int may_at(
 static int subscribable_in_path(
 	const struct request *req, enum subscribable *ret_kind, struct rows *ret_rows, struct err *err)
 {
+	const struct subscribable_row *owner;
 	int kind = 0;
 
 	while (kind < SUBSCRIBABLES - 1 && !*param(req, kinds[kind].param))
@@ -134,17 +135,18 @@ static int subscribable_in_path(
 	*ret_kind = (enum subscribable)kind;
 	if (subscribable_read(req->store, *ret_kind, param(req, kinds[kind].param), ret_rows, err) < 0)
 		return -1;
-	return may_at(req, *ret_kind, ret_rows, row_text(ret_rows, 0, "id"), err);
+	owner = row_of(subscribable, ret_rows, 0);
+	return may_at(req, *ret_kind, owner->organization_id, owner->id, err);
 }
 
 static int configuration_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
 {
-	enum subscribable kind;
+	const struct notification_configuration_row *row;
 
 	if (notification_configuration_read(req->store, param(req, "notification"), ret_rows, err) < 0)
 		return -1;
-	kind = kind_of(ret_rows, 0);
-	return may_at(req, kind, ret_rows, row_text(ret_rows, 0, kinds[kind].column), err);
+	row = row_of(notification_configuration, ret_rows, 0);
+	return may_at(req, kind_of(row), row->organization_id, owner_of(row), err);
 }
 
 /* ---- reading ---- */
@@ -161,14 +163,15 @@ int notification_configurations_index(struct request *req, struct response *res,
 
 	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &list.kind, &at, err) < 0)
 		return -1;
-	list.subscribable_id = row_text(&at, 0, "id");
+	list.subscribable_id = row_of(subscribable, &at, 0)->id;
 	list.limit = paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS;
 	list.offset = page.offset;
 	if (notification_configurations_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
-		if (configuration_resource(req->store, &rows, i, &resource, err) < 0)
+	page.total = row_of(notification_configuration, &rows, 0)->total;
+	for (int i = 0; i < rows.count && row_of(notification_configuration, &rows, i)->id; i++) {
+		if (configuration_resource(req->store, row_of(notification_configuration, &rows, i), &resource, err) <
+			0)
 			return -1;
 		json_array_append_new(data, resource);
 	}
@@ -182,7 +185,7 @@ int notification_configurations_read(struct request *req, struct response *res, 
 
 	if (configuration_in_path(req, &rows, err) < 0)
 		return -1;
-	return configuration_respond(req, res, 200, &rows, err);
+	return configuration_respond(req, res, 200, row_of(notification_configuration, &rows, 0), err);
 }
 
 /* ---- input ---- */
@@ -361,28 +364,29 @@ int notification_configurations_create(struct request *req, struct response *res
 	if (subscribable_in_path(req, &c->kind, &at, err) < 0 || input_read(req, &input, err) < 0)
 		return -1;
 	c->id = id.text;
-	c->subscribable_id = row_text(&at, 0, "id");
+	c->subscribable_id = row_of(subscribable, &at, 0)->id;
 	if (input_verify(req, c, text_or_empty(c->token), &verification, err) < 0 ||
 		request_audit_begin(req, err) < 0 || notification_configuration_create(req->store, c, err) < 0)
 		return -1;
 	return configuration_show(req, res, 201, id.text, err);
 }
 
-static int input_of(struct store *store, const struct rows *rows, struct input *ret_input, struct err *err)
+static int input_of(
+	struct store *store, const struct notification_configuration_row *row, struct input *ret_input, struct err *err)
 {
 	struct buf url = BUF_INIT(NOTIFICATION_URL_LIMIT);
 
-	if (notification_url_open(store, rows, 0, &url, err) < 0)
+	if (notification_url_open(store, row->url_sealed, &url, err) < 0)
 		return -1;
-	*ret_input = (struct input){.configuration = {.id = row_text(rows, 0, "id"),
-					    .name = row_text(rows, 0, "name"),
-					    .destination_type = row_text(rows, 0, "destination_type"),
+	*ret_input = (struct input){.configuration = {.id = row->id,
+					    .name = row->name,
+					    .destination_type = row->destination_type,
 					    .url = url.len ? buf_str(&url) : NULL,
-					    .enabled = row_bool(rows, 0, "enabled"),
-					    .updated_at = row_text(rows, 0, "updated_at")},
-		.triggers = row_json(rows, 0, "triggers_json"),
-		.emails = row_json(rows, 0, "emails_json"),
-		.users = row_json(rows, 0, "users"),
+					    .enabled = row->enabled,
+					    .updated_at = row->updated_at},
+		.triggers = json_shown(row->triggers_json),
+		.emails = json_shown(row->emails_json),
+		.users = json_shown(row->users),
 		.url = url};
 	return 0;
 }
@@ -393,14 +397,16 @@ int notification_configurations_update(struct request *req, struct response *res
 	_cleanup_(input_release) struct input input = {.users = NULL};
 	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+	const struct notification_configuration_row *before;
 
-	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
+	if (configuration_in_path(req, &rows, err) < 0)
 		return -1;
-	if (input_read(req, &input, err) < 0)
+	before = row_of(notification_configuration, &rows, 0);
+	if (input_of(req->store, before, &input, err) < 0 || input_read(req, &input, err) < 0)
 		return -1;
-	if (!text_equal(input.configuration.destination_type, row_text(&rows, 0, "destination_type")))
+	if (!text_equal(input.configuration.destination_type, before->destination_type))
 		return err_at(err, "/data/attributes/destination-type", "Destination type can't be changed");
-	if (!input.configuration.token && notification_token_open(req->store, &rows, 0, &token, err) < 0)
+	if (!input.configuration.token && notification_token_open(req->store, before->token_sealed, &token, err) < 0)
 		return -1;
 	if (input_verify(req, &input.configuration,
 		    input.configuration.token ? input.configuration.token : buf_str(&token), &verification, err) < 0 ||
@@ -415,7 +421,8 @@ int notification_configurations_delete(struct request *req, struct response *res
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (configuration_in_path(req, &rows, err) < 0 ||
-		notification_configuration_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		notification_configuration_delete(req->store, row_of(notification_configuration, &rows, 0)->id, err) <
+			0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -423,15 +430,15 @@ int notification_configurations_delete(struct request *req, struct response *res
 /* ---- verifying ---- */
 
 /* Stores the destination's response, whether the verification succeeds or not. */
-static int address_verify(
-	const struct request *req, const struct rows *rows, const struct notification_configuration *c, struct err *err)
+static int address_verify(const struct request *req, const struct notification_configuration *c,
+	struct db_hex token_sealed, struct err *err)
 {
 	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
 	struct err ignored = ERR_INIT;
 	int result;
 
-	if (notification_token_open(req->store, rows, 0, &token, err) < 0)
+	if (notification_token_open(req->store, token_sealed, &token, err) < 0)
 		return -1;
 	result = notification_verify(req->store, c, buf_str(&token), &verification, err);
 	if (notification_response_add(req->store, c->id, &verification.response, result < 0 ? &ignored : err) < 0)
@@ -444,11 +451,15 @@ int notification_configurations_verify(struct request *req, struct response *res
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(input_release) struct input input = {.users = NULL};
+	const struct notification_configuration_row *row;
 	int result;
 
-	if (configuration_in_path(req, &rows, err) < 0 || input_of(req->store, &rows, &input, err) < 0)
+	if (configuration_in_path(req, &rows, err) < 0)
 		return -1;
-	result = input.configuration.url ? address_verify(req, &rows, &input.configuration, err)
+	row = row_of(notification_configuration, &rows, 0);
+	if (input_of(req->store, row, &input, err) < 0)
+		return -1;
+	result = input.configuration.url ? address_verify(req, &input.configuration, row->token_sealed, err)
 					 : notification_verification_put_up(req->store, input.configuration.id, err);
 	return result < 0 ? -1 : configuration_show(req, res, 200, input.configuration.id, err);
 }

@@ -50,25 +50,20 @@ static json_t *enforce_show(const struct policy_row *row)
 	return json_pack("[{ss so}]", "path", path, "mode", json_string_or_null(row->enforcement));
 }
 
-static json_t *policy_resource(const struct rows *rows, int row)
+static json_t *policy_resource(const void *of_row)
 {
-	const char *id = row_of(policy, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/policies/%s", id);
+	const struct policy_row *policy = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policies/%s", policy->id);
 	_cleanup_(freep) char *upload = mem_printf("%s/upload", self);
-	_cleanup_(freep) char *download = !row_of(policy, rows, row)->blob_id ? NULL : mem_printf("%s/download", self);
-	json_t *resource = resource_new("policies", id,
-		json_pack("{so so so so so so sI so so}", "name", json_string_or_null(row_of(policy, rows, row)->name),
-			"kind", json_string_or_null(row_of(policy, rows, row)->kind), "query",
-			json_string_or_null(row_of(policy, rows, row)->query), "description",
-			json_string_or_null(row_of(policy, rows, row)->description), "enforcement-level",
-			json_string_or_null(row_of(policy, rows, row)->enforcement), "enforce",
-			enforce_show(row_of(policy, rows, row)), "policy-set-count",
-			(json_int_t)row_of(policy, rows, row)->policy_set_count, "created-at",
-			time_shown(row_of(policy, rows, row)->created_at), "updated-at",
-			time_shown(row_of(policy, rows, row)->updated_at)),
-		json_pack("{so so}", "organization",
-			to_one("organizations", row_of(policy, rows, row)->organization_name), "policy-sets",
-			many_shown("policy-sets", row_of(policy, rows, row)->policy_sets)));
+	_cleanup_(freep) char *download = policy->blob_id ? mem_printf("%s/download", self) : NULL;
+	json_t *resource = resource_new("policies", policy->id,
+		json_pack("{ss ss so ss ss so sI so so}", "name", policy->name, "kind", policy->kind, "query",
+			json_string_or_null(policy->query), "description", policy->description, "enforcement-level",
+			policy->enforcement, "enforce", enforce_show(policy), "policy-set-count",
+			(json_int_t)policy->policy_set_count, "created-at", time_shown(policy->created_at),
+			"updated-at", time_shown(policy->updated_at)),
+		json_pack("{so so}", "organization", to_one("organizations", policy->organization_name), "policy-sets",
+			many_shown("policy-sets", policy->policy_sets)));
 
 	json_object_set_new(resource, "links",
 		json_pack("{ss ss so}", "self", self, "upload", upload, "download", json_string_or_null(download)));
@@ -77,7 +72,7 @@ static json_t *policy_resource(const struct rows *rows, int row)
 
 /* ---- reading ---- */
 
-const struct resource_kind kind_policies = {.type = "policies", .ask = policies_read_all, .resource = policy_resource};
+const struct resource_kind kind_policies = {.type = "policies", .ask = policies_read_all, .show = policy_resource};
 
 static int policy_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -92,7 +87,7 @@ static int policy_show(struct request *req, struct response *res, int status, co
 
 	if (policy_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, status, policy_resource(&rows, 0));
+	return respond_resource(res, status, policy_resource(row_of(policy, &rows, 0)));
 }
 
 static int page_of_policies(const struct request *req, const struct scope *scope, const struct page *page,
@@ -119,7 +114,7 @@ int policies_read(struct request *req, struct response *res, struct err *err)
 
 	if (policy_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, policy_resource(&rows, 0));
+	return respond_resource(res, 200, policy_resource(row_of(policy, &rows, 0)));
 }
 
 /* ---- input ---- */
@@ -203,9 +198,9 @@ int policies_create(struct request *req, struct response *res, struct err *err)
 	return policy_show(req, res, 201, id.text, err);
 }
 
-static int unchanged_check(const struct request *req, const struct rows *rows, struct err *err)
+static int unchanged_check(const struct request *req, const struct policy_row *policy, struct err *err)
 {
-	const char *name = row_of(policy, rows, 0)->name, *kind = row_of(policy, rows, 0)->kind;
+	const char *name = policy->name, *kind = policy->kind;
 	const char *name_sent = name, *kind_sent = kind;
 
 	if (body_text(req, "name", &name_sent, err) < 0 || body_text(req, "kind", &kind_sent, err) < 0)
@@ -219,19 +214,21 @@ static int unchanged_check(const struct request *req, const struct rows *rows, s
 int policies_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct policy_row *before;
 	struct policy policy;
 
-	if (policy_in_path(req, &rows, err) < 0 || body_check(req, "policies", err) < 0 ||
-		unchanged_check(req, &rows, err) < 0)
+	if (policy_in_path(req, &rows, err) < 0 || body_check(req, "policies", err) < 0)
 		return -1;
-	policy = (struct policy){.kind = row_of(policy, &rows, 0)->kind,
-		.description = row_of(policy, &rows, 0)->description,
-		.query = row_of(policy, &rows, 0)->query,
-		.enforcement = row_of(policy, &rows, 0)->enforcement};
-	if (input_read(req, &policy, err) < 0 ||
-		policy_update(req->store, row_of(policy, &rows, 0)->id, &policy, err) < 0)
+	before = row_of(policy, &rows, 0);
+	if (unchanged_check(req, before, err) < 0)
 		return -1;
-	return policy_show(req, res, 200, row_of(policy, &rows, 0)->id, err);
+	policy = (struct policy){.kind = before->kind,
+		.description = before->description,
+		.query = before->query,
+		.enforcement = before->enforcement};
+	if (input_read(req, &policy, err) < 0 || policy_update(req->store, before->id, &policy, err) < 0)
+		return -1;
+	return policy_show(req, res, 200, before->id, err);
 }
 
 int policies_delete(struct request *req, struct response *res, struct err *err)

@@ -7,6 +7,7 @@
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/policies/policy_views.h"
+#include "scheduler/store/policies/policy_views.sql.h"
 
 /* Sentinel's policy checks. */
 
@@ -60,9 +61,9 @@ static json_t *sentinel_policies(const json_t *set)
 }
 
 /* The result by policy set, in the form of `sentinel apply -json`. */
-static json_t *sentinel_show(const struct rows *rows, int row)
+static json_t *sentinel_show(const struct policy_evaluation_row *check)
 {
-	json_auto_t *sets = row_json(rows, row, "sets");
+	json_auto_t *sets = json_shown(check->sets);
 	json_t *data = json_object();
 	json_t *set;
 	size_t i;
@@ -83,48 +84,45 @@ static json_t *sentinel_show(const struct rows *rows, int row)
 	return json_pack("{si so}", "schema-version", 1, "data", data);
 }
 
-static json_t *result_show(const struct rows *rows, int row)
+static json_t *result_show(const struct policy_evaluation_row *check)
 {
-	json_auto_t *counts = row_json(rows, row, "result_count");
-	const char *status = row_text(rows, row, "status");
+	json_auto_t *counts = json_shown(check->result_count);
 	long long hard = json_int_at(counts, "hard-failed", 0), soft = json_int_at(counts, "soft-failed", 0);
 	long long advisory = json_int_at(counts, "advisory-failed", 0), errored = json_int_at(counts, "errored", 0);
 
 	return json_pack("{sb sI sI sI sI sI sI sI so}", "result",
-		text_equal(status, "passed") || text_equal(status, "overridden"), "passed",
+		text_equal(check->status, "passed") || text_equal(check->status, "overridden"), "passed",
 		(json_int_t)json_int_at(counts, "passed", 0), "total-failed",
 		(json_int_t)(hard + soft + advisory + errored), "hard-failed", (json_int_t)hard, "soft-failed",
 		(json_int_t)soft, "advisory-failed", (json_int_t)advisory, "errored", (json_int_t)errored, "duration",
-		(json_int_t)row_int(rows, row, "took"), "sentinel", sentinel_show(rows, row));
+		(json_int_t)check->took, "sentinel", sentinel_show(check));
 }
 
 /* ---- the resource ---- */
 
-static bool awaits_override(const struct rows *rows, int row)
+static bool awaits_override(const struct policy_evaluation_row *check)
 {
-	return text_equal(row_text(rows, row, "run_stage"), stages[STAGE_SENTINEL].name) &&
-		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
+	return text_equal(check->run_stage, stages[STAGE_SENTINEL].name) &&
+		text_equal(check->run_status, run_statuses[RUN_POLICY_OVERRIDE].name);
 }
 
 /* Clients know no status of a check that runs: terraform ends with an error if it reads one. */
-static const char *check_status(const struct rows *rows, int row)
+static const char *check_status(const struct policy_evaluation_row *check)
 {
-	const char *status = row_text(rows, row, "status");
-
-	return text_equal(status, "running") ? "queued" : status;
+	return text_equal(check->status, "running") ? "queued" : check->status;
 }
 
-static json_t *check_resource(const struct rows *rows, int row)
+static json_t *check_resource(const void *of_row)
 {
-	const char *id = row_text(rows, row, "id");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-checks/%s", id);
+	const struct policy_evaluation_row *check = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-checks/%s", check->id);
 	_cleanup_(freep) char *output = mem_printf("%s/output", self);
-	json_t *resource = resource_new("policy-checks", id,
-		json_pack("{ss ss so s{sb} s{sb} so}", "status", check_status(rows, row), "scope", "organization",
-			"status-timestamps", row_json(rows, row, "status_timestamps"), "actions", "is-overridable",
-			awaits_override(rows, row), "permissions", "can-override", row_may(rows, row, CAN_OVERRIDE),
-			"result", result_show(rows, row)),
-		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
+	json_t *resource = resource_new("policy-checks", check->id,
+		json_pack("{ss ss so s{sb} s{sb} so}", "status", check_status(check), "scope", "organization",
+			"status-timestamps", json_shown(check->status_timestamps), "actions", "is-overridable",
+			awaits_override(check), "permissions", "can-override", rights_may(check->rights, CAN_OVERRIDE),
+			"result", result_show(check)),
+		json_pack("{so}", "run", to_one("runs", check->run_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss ss}", "self", self, "output", output));
 	return resource;
@@ -137,10 +135,8 @@ static const struct inclusion includes[] = {
 	{"run.workspace", "runs", "workspace", &kind_workspaces},
 };
 
-const struct resource_kind kind_policy_checks = {.type = "policy-checks",
-	.ask = policy_evaluation_views_of,
-	.resource = check_resource,
-	KIND_INCLUDES(includes)};
+const struct resource_kind kind_policy_checks = {
+	.type = "policy-checks", .ask = policy_evaluation_views_of, .show = check_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
@@ -153,10 +149,10 @@ int policy_checks_index(struct request *req, struct response *res, struct err *e
 
 	if (includes_check(req, &kind_policy_checks, err) < 0 || page_read(req, &page, err) < 0 ||
 		run_in_path(req, &run, err) < 0 ||
-		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0)
+		policy_evaluations_view(req->store, run_of(&run)->id, "sentinel", &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, check_resource(&rows, i));
+		json_array_append_new(data, check_resource(row_of(policy_evaluation, &rows, i)));
 	if (includes_follow(req, &kind_policy_checks, data, &included, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, data, included);
@@ -166,7 +162,7 @@ static int check_in_path(struct request *req, struct rows *ret_rows, struct err 
 {
 	if (policy_evaluation_view(req->store, param(req, "check"), "sentinel", ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "policy check", err);
+	return may(req, place_of_row(row_of(policy_evaluation, ret_rows, 0)), "policy check", err);
 }
 
 int policy_checks_read(struct request *req, struct response *res, struct err *err)
@@ -185,7 +181,7 @@ int policy_checks_output(struct request *req, struct response *res, struct err *
 
 	if (check_in_path(req, &rows, err) < 0)
 		return -1;
-	buf_text(&output, text_or_empty(row_text(&rows, 0, "output")));
+	buf_text(&output, row_of(policy_evaluation, &rows, 0)->output);
 	return respond_bytes(res, "text/plain; charset=utf-8", &output);
 }
 
@@ -195,14 +191,16 @@ int policy_checks_override(struct request *req, struct response *res, struct err
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, after = ROWS_INIT;
 	struct run_transition item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+	const struct policy_evaluation_row *check;
 
 	if (check_in_path(req, &rows, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
-	if (!awaits_override(&rows, 0))
+	check = row_of(policy_evaluation, &rows, 0);
+	if (!awaits_override(check))
 		return err_set(err, ERR_CONFLICT, "the run is not waiting for an override of its policy check");
-	text_copy(item.run.text, sizeof(item.run.text), row_text(&rows, 0, "run_id"));
+	text_copy(item.run.text, sizeof(item.run.text), check->run_id);
 	if (run_apply_transition(req->store, &item, err) < 0 ||
-		policy_evaluation_view(req->store, row_text(&rows, 0, "id"), "sentinel", &after, err) < 0)
+		policy_evaluation_view(req->store, check->id, "sentinel", &after, err) < 0)
 		return -1;
-	return respond_resource(res, 200, check_resource(&after, 0));
+	return respond_resource(res, 200, check_resource(row_of(policy_evaluation, &after, 0)));
 }

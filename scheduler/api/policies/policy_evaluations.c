@@ -5,6 +5,7 @@
 
 #include "scheduler/api/kinds.h"
 #include "scheduler/store/policies/policy_views.h"
+#include "scheduler/store/policies/policy_views.sql.h"
 
 /* OPA's evaluations in the post_plan task stage, and the outcome of each policy set. */
 
@@ -12,9 +13,9 @@
 
 static const char *const counted[] = {"advisory-failed", "mandatory-failed", "passed", "errored"};
 
-static json_t *counts_show(const struct rows *rows, int row)
+static json_t *counts_show(const char *result_count)
 {
-	json_auto_t *counts = row_json(rows, row, "result_count");
+	json_auto_t *counts = json_shown(result_count);
 	json_t *shown = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(counted); i++)
@@ -22,26 +23,26 @@ static json_t *counts_show(const struct rows *rows, int row)
 	return shown;
 }
 
-json_t *policy_evaluation_resource(const struct rows *rows, int row)
+static json_t *evaluation_resource(const void *of_row)
 {
-	const char *id = row_text(rows, row, "id");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-evaluations/%s", id);
-	json_t *resource = resource_new("policy-evaluations", id,
-		json_pack("{so so so so so so}", "status", row_string(rows, row, "status"), "policy-kind",
-			row_string(rows, row, "kind"), "status-timestamps", row_json(rows, row, "status_timestamps"),
-			"result-count", counts_show(rows, row), "created-at", row_time(rows, row, "created_at"),
-			"updated-at", row_time(rows, row, "updated_at")),
-		json_pack("{so so}", "policy-attachable", to_one("task-stages", row_text(rows, row, "task_stage_id")),
+	const struct policy_evaluation_row *evaluation = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-evaluations/%s", evaluation->id);
+	json_t *resource = resource_new("policy-evaluations", evaluation->id,
+		json_pack("{ss ss so so so so}", "status", evaluation->status, "policy-kind", evaluation->kind,
+			"status-timestamps", json_shown(evaluation->status_timestamps), "result-count",
+			counts_show(evaluation->result_count), "created-at", time_shown(evaluation->created_at),
+			"updated-at", time_shown(evaluation->updated_at)),
+		json_pack("{so so}", "policy-attachable", to_one("task-stages", evaluation->task_stage_id),
 			"policy-set-outcomes",
-			relation_linked(row_many(rows, row, "outcomes", "policy-set-outcomes"), "policy-evaluations",
-				id, "policy-set-outcomes")));
+			relation_linked(many_shown("policy-set-outcomes", evaluation->outcomes), "policy-evaluations",
+				evaluation->id, "policy-set-outcomes")));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
 const struct resource_kind kind_policy_evaluations = {
-	.type = "policy-evaluations", .ask = policy_evaluation_views_of, .resource = policy_evaluation_resource};
+	.type = "policy-evaluations", .ask = policy_evaluation_views_of, .show = evaluation_resource};
 
 int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err)
 {
@@ -51,7 +52,7 @@ int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **
 		return -1;
 	*ret_evaluations = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(*ret_evaluations, policy_evaluation_resource(&rows, i));
+		json_array_append_new(*ret_evaluations, evaluation_resource(row_of(policy_evaluation, &rows, i)));
 	return 0;
 }
 
@@ -59,7 +60,7 @@ static int evaluation_in_path(struct request *req, struct rows *ret_rows, struct
 {
 	if (policy_evaluation_view(req->store, param(req, "evaluation"), "opa", ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "policy evaluation", err);
+	return may(req, place_of_row(row_of(policy_evaluation, ret_rows, 0)), "policy evaluation", err);
 }
 
 int policy_evaluations_read(struct request *req, struct response *res, struct err *err)
@@ -68,7 +69,7 @@ int policy_evaluations_read(struct request *req, struct response *res, struct er
 
 	if (evaluation_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, policy_evaluation_resource(&rows, 0));
+	return respond_resource(res, 200, evaluation_resource(row_of(policy_evaluation, &rows, 0)));
 }
 
 /* ---- outcomes of policy sets ---- */
@@ -111,9 +112,9 @@ static bool filters_fit(const struct filter *filters, size_t count, const json_t
 	return !count;
 }
 
-static json_t *outcomes_show(const struct rows *rows, int row, const struct filter *filters, size_t count)
+static json_t *outcomes_show(const struct policy_outcome_row *row, const struct filter *filters, size_t count)
 {
-	json_auto_t *outcomes = row_json(rows, row, "outcomes");
+	json_auto_t *outcomes = json_shown(row->outcomes);
 	json_t *shown = json_array();
 	json_t *outcome;
 	size_t i;
@@ -127,15 +128,13 @@ static json_t *outcomes_show(const struct rows *rows, int row, const struct filt
 }
 
 /* Takes the outcomes. */
-static json_t *outcome_resource(const struct rows *rows, int row, json_t *outcomes)
+static json_t *outcome_resource(const struct policy_outcome_row *outcome, json_t *outcomes)
 {
-	return resource_new("policy-set-outcomes", row_text(rows, row, "id"),
-		json_pack("{so so sb so so so}", "outcomes", outcomes, "error", row_string(rows, row, "error"),
-			"overridable", row_bool(rows, row, "overridable"), "policy-set-name",
-			row_string(rows, row, "name"), "policy-set-description", row_string(rows, row, "description"),
-			"result_count", counts_show(rows, row)),
-		json_pack("{so}", "policy-evaluation",
-			to_one("policy-evaluations", row_text(rows, row, "policy_evaluation_id"))));
+	return resource_new("policy-set-outcomes", outcome->id,
+		json_pack("{so so sb ss ss so}", "outcomes", outcomes, "error", json_string_or_null(outcome->error),
+			"overridable", outcome->overridable, "policy-set-name", outcome->name, "policy-set-description",
+			outcome->description, "result_count", counts_show(outcome->result_count)),
+		json_pack("{so}", "policy-evaluation", to_one("policy-evaluations", outcome->policy_evaluation_id)));
 }
 
 int policy_outcomes_index(struct request *req, struct response *res, struct err *err)
@@ -147,18 +146,19 @@ int policy_outcomes_index(struct request *req, struct response *res, struct err 
 	json_t *data;
 
 	if (page_read(req, &page, err) < 0 || evaluation_in_path(req, &evaluation, err) < 0 ||
-		policy_outcomes_view(req->store, row_text(&evaluation, 0, "id"), &rows, err) < 0)
+		policy_outcomes_view(req->store, row_of(policy_evaluation, &evaluation, 0)->id, &rows, err) < 0)
 		return -1;
 	data = json_array();
 	page.total = 0;
 	for (int i = 0; i < rows.count; i++) {
-		json_t *outcomes = outcomes_show(&rows, i, filters, count);
+		const struct policy_outcome_row *outcome = row_of(policy_outcome, &rows, i);
+		json_t *outcomes = outcomes_show(outcome, filters, count);
 
 		if ((count && !json_array_size(outcomes)) || page.total++ < page.offset ||
 			page.total > page.offset + page.size)
 			json_decref(outcomes);
 		else
-			json_array_append_new(data, outcome_resource(&rows, i, outcomes));
+			json_array_append_new(data, outcome_resource(outcome, outcomes));
 	}
 	return respond_page(req, res, &page, data, NULL);
 }
@@ -166,9 +166,12 @@ int policy_outcomes_index(struct request *req, struct response *res, struct err 
 int policy_outcomes_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct policy_outcome_row *outcome;
 
-	if (policy_outcome_view(req->store, param(req, "outcome"), &rows, err) < 0 ||
-		may(req, place_of(&rows), "policy set outcome", err) < 0)
+	if (policy_outcome_view(req->store, param(req, "outcome"), &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, outcome_resource(&rows, 0, row_json(&rows, 0, "outcomes")));
+	outcome = row_of(policy_outcome, &rows, 0);
+	if (may(req, place_of_row(outcome), "policy set outcome", err) < 0)
+		return -1;
+	return respond_resource(res, 200, outcome_resource(outcome, json_shown(outcome->outcomes)));
 }

@@ -4,8 +4,6 @@
 
 #include "scheduler/api/api.h"
 
-/* An OPA row of store/policies/policy_views.h as a resource. */
-json_t *policy_evaluation_resource(const struct rows *rows, int row);
 /* The evaluations of a run, as an array. */
 int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err);
 

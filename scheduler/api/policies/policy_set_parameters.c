@@ -13,22 +13,17 @@ enum { MAX_KEY = 256 };
 /* ---- the resource ---- */
 
 static int parameter_resource(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+	struct store *store, const struct policy_set_parameter_row *parameter, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(buf_release) struct buf value = BUF_INIT(PARAMETER_VALUE_LIMIT);
-	const char *id = row_of(policy_set_parameter, rows, row)->id;
-	bool sensitive = row_of(policy_set_parameter, rows, row)->sensitive;
 
-	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
+	if (!parameter->sensitive && hex_open(store, parameter->id, parameter->value_sealed, &value, err) < 0)
 		return -1;
-	*ret_resource = resource_new("vars", id,
-		json_pack("{so so ss sb sb so}", "key",
-			json_string_or_null(row_of(policy_set_parameter, rows, row)->key), "value",
-			json_string_or_null(sensitive ? NULL : buf_str(&value)), "category", "policy-set", "hcl", 0,
-			"sensitive", sensitive, "created-at",
-			time_shown(row_of(policy_set_parameter, rows, row)->created_at)),
-		json_pack("{so}", "configurable",
-			to_one("policy-sets", row_of(policy_set_parameter, rows, row)->policy_set_id)));
+	*ret_resource = resource_new("vars", parameter->id,
+		json_pack("{ss so ss sb sb so}", "key", parameter->key, "value",
+			json_string_or_null(parameter->sensitive ? NULL : buf_str(&value)), "category", "policy-set",
+			"hcl", 0, "sensitive", parameter->sensitive, "created-at", time_shown(parameter->created_at)),
+		json_pack("{so}", "configurable", to_one("policy-sets", parameter->policy_set_id)));
 	return 0;
 }
 
@@ -39,7 +34,7 @@ static int parameter_read_resource(
 
 	if (policy_set_parameter_read(store, set_id, id, &rows, err) < 0)
 		return -1;
-	return parameter_resource(store, &rows, 0, ret_resource, err);
+	return parameter_resource(store, row_of(policy_set_parameter, &rows, 0), ret_resource, err);
 }
 
 /* ---- reading ---- */
@@ -51,14 +46,14 @@ int policy_set_parameters_index(struct request *req, struct response *res, struc
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || policy_set_in_path(req, &set, err) < 0 ||
-		policy_set_parameters_list(req->store, row_text(&set, 0, "id"),
-			(struct list_range){page.size, page.offset}, &rows, err) < 0)
+		policy_set_parameters_list(
+			req->store, set_of(&set)->id, (struct list_range){page.size, page.offset}, &rows, err) < 0)
 		return -1;
 	page.total = row_of(policy_set_parameter, &rows, 0)->total;
 	for (int i = 0; i < rows.count && row_of(policy_set_parameter, &rows, i)->id; i++) {
 		json_t *resource;
 
-		if (parameter_resource(req->store, &rows, i, &resource, err) < 0)
+		if (parameter_resource(req->store, row_of(policy_set_parameter, &rows, i), &resource, err) < 0)
 			return -1;
 		json_array_append_new(data, resource);
 	}
@@ -72,7 +67,7 @@ int policy_set_parameters_read(struct request *req, struct response *res, struct
 
 	if (policy_set_in_path(req, &set, err) < 0)
 		return -1;
-	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &resource, err) < 0)
+	if (parameter_read_resource(req->store, set_of(&set)->id, param(req, "parameter"), &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -108,9 +103,9 @@ int policy_set_parameters_create(struct request *req, struct response *res, stru
 	json_t *resource;
 
 	if (policy_set_in_path(req, &set, err) < 0 || input_read(req, &parameter, err) < 0 ||
-		policy_set_parameter_create(req->store, row_text(&set, 0, "id"), &parameter, &id, err) < 0)
+		policy_set_parameter_create(req->store, set_of(&set)->id, &parameter, &id, err) < 0)
 		return -1;
-	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), id.text, &resource, err) < 0)
+	if (parameter_read_resource(req->store, set_of(&set)->id, id.text, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 201, resource);
 }
@@ -119,21 +114,21 @@ int policy_set_parameters_update(struct request *req, struct response *res, stru
 {
 	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
 	struct policy_set_parameter parameter = {.value = NULL};
+	const struct policy_set_parameter_row *before;
 	json_t *resource;
 
 	if (policy_set_in_path(req, &set, err) < 0 ||
-		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) < 0)
+		policy_set_parameter_read(req->store, set_of(&set)->id, param(req, "parameter"), &rows, err) < 0)
 		return -1;
-	parameter.key = row_of(policy_set_parameter, &rows, 0)->key;
-	parameter.sensitive = row_of(policy_set_parameter, &rows, 0)->sensitive;
+	before = row_of(policy_set_parameter, &rows, 0);
+	parameter.key = before->key;
+	parameter.sensitive = before->sensitive;
 	if (input_read(req, &parameter, err) < 0)
 		return -1;
-	if (!parameter.sensitive && row_of(policy_set_parameter, &rows, 0)->sensitive)
+	if (!parameter.sensitive && before->sensitive)
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new parameter");
-	if (policy_set_parameter_update(req->store, row_of(policy_set_parameter, &rows, 0)->id, &parameter, err) < 0)
-		return -1;
-	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), row_of(policy_set_parameter, &rows, 0)->id,
-		    &resource, err) < 0)
+	if (policy_set_parameter_update(req->store, before->id, &parameter, err) < 0 ||
+		parameter_read_resource(req->store, set_of(&set)->id, before->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -143,8 +138,7 @@ int policy_set_parameters_delete(struct request *req, struct response *res, stru
 	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
 
 	if (policy_set_in_path(req, &set, err) < 0 ||
-		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) <
-			0 ||
+		policy_set_parameter_read(req->store, set_of(&set)->id, param(req, "parameter"), &rows, err) < 0 ||
 		policy_set_parameter_delete(req->store, row_of(policy_set_parameter, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

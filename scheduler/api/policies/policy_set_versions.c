@@ -8,37 +8,35 @@
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/policies/policy_set_versions.sql.h"
 
-static json_t *policy_set_version_resource(const struct store *store, const struct policy_set_version_row *row)
+static json_t *policy_set_version_resource(const struct store *store, const struct policy_set_version_row *version)
 {
-	const char *id = row->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-set-versions/%s", id);
-	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", id);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-set-versions/%s", version->id);
+	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", version->id);
 	_cleanup_(freep) char *url = signed_url(store, path);
-	json_t *resource = resource_new("policy-set-versions", id,
-		json_pack("{so so so so so so so so}", "source", json_string_or_null(row->source), "status",
-			json_string_or_null(row->status), "status-timestamps", json_shown(row->status_timestamps),
-			"error", json_string_or_null(row->error), "error-message",
-			json_string_or_null(row->error_message), "ingress-attributes", json_shown(row->ingress),
-			"created-at", time_shown(row->created_at), "updated-at", time_shown(row->updated_at)),
-		json_pack("{so}", "policy-set", to_one("policy-sets", row->policy_set_id)));
+	json_t *resource = resource_new("policy-set-versions", version->id,
+		json_pack("{ss ss so so so so so so}", "source", version->source, "status", version->status,
+			"status-timestamps", json_shown(version->status_timestamps), "error",
+			json_string_or_null(version->error), "error-message",
+			json_string_or_null(version->error_message), "ingress-attributes", json_shown(version->ingress),
+			"created-at", time_shown(version->created_at), "updated-at", time_shown(version->updated_at)),
+		json_pack("{so}", "policy-set", to_one("policy-sets", version->policy_set_id)));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(row->status, "ready") && !row->ingress)
+	if (!text_equal(version->status, "ready") && !version->ingress)
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;
 }
 
-static int policy_set_version_make(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int policy_set_version_make(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	(void)err;
-	*ret_resource = policy_set_version_resource(store, row_of(policy_set_version, rows, row));
+	*ret_resource = policy_set_version_resource(store, of_row);
 	return 0;
 }
 
 const struct resource_kind kind_policy_set_versions = {
-	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make = policy_set_version_make};
+	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make_row = policy_set_version_make};
 
 int policy_set_versions_create(struct request *req, struct response *res, struct err *err)
 {
@@ -47,9 +45,9 @@ int policy_set_versions_create(struct request *req, struct response *res, struct
 
 	if (policy_set_in_path(req, &set, err) < 0)
 		return -1;
-	if (!row_null(&set, 0, "repository"))
+	if (set_of(&set)->repository)
 		return err_set(err, ERR_INVALID, "The policy set's versions come from its VCS repository");
-	if (policy_set_version_create(req->store, row_text(&set, 0, "id"), &id, err) < 0 ||
+	if (policy_set_version_create(req->store, set_of(&set)->id, &id, err) < 0 ||
 		policy_set_version_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return respond_resource(

@@ -9,6 +9,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/policies/policies.h"
 #include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -23,11 +24,22 @@ enum { MAX_DESCRIPTION = 1000, MAX_VERSION = 64, MAX_PATH = 1024, MAX_PATTERNS =
 /* ---- relations ---- */
 
 static const struct relation relations[SET_RELATIONS] = {
-	[SET_POLICIES] = {"policies", "policies", "policies"},
-	[SET_WORKSPACES] = {"workspaces", "workspaces", "workspaces"},
-	[SET_WORKSPACE_EXCLUSIONS] = {"workspace-exclusions", "workspace_exclusions", "workspaces"},
-	[SET_PROJECTS] = {"projects", "projects", "projects"},
-	[SET_PROJECT_EXCLUSIONS] = {"project-exclusions", "project_exclusions", "projects"},
+	[SET_POLICIES] = {.name = "policies", .type = "policies"},
+	[SET_WORKSPACES] = {.name = "workspaces", .type = "workspaces"},
+	[SET_WORKSPACE_EXCLUSIONS] = {.name = "workspace-exclusions", .type = "workspaces"},
+	[SET_PROJECTS] = {.name = "projects", .type = "projects"},
+	[SET_PROJECT_EXCLUSIONS] = {.name = "project-exclusions", .type = "projects"},
+};
+
+static const struct relation_cell related[] = {
+	ONE_CELL("organization", "organizations", policy_set, organization_name),
+	ONE_CELL("current-version", "policy-set-versions", policy_set, current_version_id),
+	ONE_CELL("newest-version", "policy-set-versions", policy_set, newest_version_id),
+	MANY_CELL("policies", "policies", policy_set, policies),
+	MANY_CELL("workspaces", "workspaces", policy_set, workspaces),
+	MANY_CELL("workspace-exclusions", "workspaces", policy_set, workspace_exclusions),
+	MANY_CELL("projects", "projects", policy_set, projects),
+	MANY_CELL("project-exclusions", "projects", policy_set, project_exclusions),
 };
 
 /* ---- the resource ---- */
@@ -36,45 +48,32 @@ static const struct field settings[] = {
 	{"policy-update-patterns", FIELD_TEXTS, "[]"},
 };
 
-/* For OPA, the set says whether it can be overridden. For Sentinel, the level of each policy does. */
-static json_t *overridable_show(const struct rows *rows, int row)
+static json_t *set_attributes(const struct store *store, const struct policy_set_row *set)
 {
-	if (!text_equal(row_text(rows, row, "kind"), "opa"))
-		return json_null();
-	return json_boolean(row_bool(rows, row, "overridable"));
-}
+	json_auto_t *stored = json_shown(set->settings);
+	/* For Sentinel, the level of each policy says whether it can be overridden. */
+	json_t *overridable = text_equal(set->kind, "opa") ? json_boolean(set->overridable) : json_null();
+	json_t *attributes = json_pack("{ss ss ss sb so sb so so sI sI sI so sb so so}", "name", set->name,
+		"description", set->description, "kind", set->kind, "global", set->global, "overridable", overridable,
+		"agent-enabled", set->agent_enabled, "policy-tool-version",
+		json_string_or_null(set->policy_tool_version), "policies-path", json_string_or_null(set->policies_path),
+		"policy-count", (json_int_t)ids_count(set->policies), "workspace-count",
+		(json_int_t)ids_count(set->workspaces), "project-count", (json_int_t)ids_count(set->projects),
+		"vcs-repo", vcs_repo_shown(store, set->repository), "versioned", set->newest_version_id != NULL,
+		"created-at", time_shown(set->created_at), "updated-at", time_shown(set->updated_at));
 
-static json_t *set_attributes(const struct store *store, const struct rows *rows, int row)
-{
-	json_auto_t *set = row_json(rows, row, "settings");
-	json_t *attributes = json_pack("{so so so sb so sb so so sI sI sI so sb so so}", "name",
-		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "kind",
-		row_string(rows, row, "kind"), "global", row_bool(rows, row, "global"), "overridable",
-		overridable_show(rows, row), "agent-enabled", row_bool(rows, row, "agent_enabled"),
-		"policy-tool-version", row_string(rows, row, "policy_tool_version"), "policies-path",
-		row_string(rows, row, "policies_path"), "policy-count",
-		(json_int_t)related_count(rows, row, "policies"), "workspace-count",
-		(json_int_t)related_count(rows, row, "workspaces"), "project-count",
-		(json_int_t)related_count(rows, row, "projects"), "vcs-repo", vcs_repo_show(store, rows, row),
-		"versioned", !row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
-		"updated-at", row_time(rows, row, "updated_at"));
-
-	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	fields_show(settings, ARRAY_LEN(settings), stored, attributes);
 	return attributes;
 }
 
-static int set_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int set_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
-	const char *id = row_text(rows, row, "id");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", id);
-	json_t *related = json_pack("{so so so}", "organization",
-		to_one("organizations", row_text(rows, row, "organization_name")), "current-version",
-		to_one("policy-set-versions", row_text(rows, row, "current_version_id")), "newest-version",
-		to_one("policy-set-versions", row_text(rows, row, "newest_version_id")));
+	const struct policy_set_row *set = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", set->id);
 
 	(void)err;
-	relations_show(relations, SET_RELATIONS, rows, row, related);
-	*ret_resource = resource_new("policy-sets", id, set_attributes(store, rows, row), related);
+	*ret_resource = resource_new("policy-sets", set->id, set_attributes(store, set),
+		relation_cells_shown(related, ARRAY_LEN(related), set));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
@@ -97,10 +96,11 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 {
 	if (policy_set_read(req->store, param(req, "set"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
+	return may(req, (struct place){.organization = set_of(ret_rows)->organization_id}, "policy set", err);
 }
 
-static const struct resource_kind kind_sets = {.type = "policy-sets", .make = set_resource, KIND_INCLUDES(includes)};
+static const struct resource_kind kind_sets = {
+	.type = "policy-sets", .make_row = set_resource, KIND_INCLUDES(includes)};
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
@@ -134,7 +134,7 @@ int policy_sets_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_sets, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
 		return -1;
-	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return set_show(req, res, 200, set_of(&rows)->id, err);
 }
 
 /* ---- input ---- */
@@ -222,9 +222,9 @@ static int related_read(const struct request *req, struct set_input *input, stru
 /* ---- the repository ---- */
 
 /* A set has policies or a repository. Update patterns without a repository are kept for a later one. */
-static int exclusions_check(const struct rows *set, struct err *err)
+static int exclusions_check(const struct policy_set_row *set, struct err *err)
 {
-	if (!row_null(set, 0, "repository") && related_count(set, 0, "policies"))
+	if (set->repository && ids_count(set->policies))
 		return err_at(
 			err, "/data/attributes/vcs-repo", "VCS repo can't be set: the policy set has single policies");
 	return 0;
@@ -239,14 +239,14 @@ static int repository_save(struct request *req, const char *id, const struct vcs
 
 	if (policy_set_read(req->store, id, &before, err) < 0)
 		return -1;
-	stored = row_json(&before, 0, "settings");
-	use.policies_path = row_text(&before, 0, "policies_path");
+	stored = json_shown(set_of(&before)->settings);
+	use.policies_path = set_of(&before)->policies_path;
 	use.update_patterns = json_object_get(stored, "policy-update-patterns");
 	if (vcs_repo_save(req, (struct vcs_user){VCS_USER_POLICY_SET, id}, input, &use, err) < 0 ||
 		vcs_use_of_policies(req->store, id, use.policies_path, use.update_patterns, err) < 0 ||
 		policy_set_read(req->store, id, &after, err) < 0)
 		return -1;
-	return exclusions_check(&after, err);
+	return exclusions_check(set_of(&after), err);
 }
 
 /* ---- creating and changing ---- */
@@ -270,35 +270,36 @@ int policy_sets_update(struct request *req, struct response *res, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(set_input_release) struct set_input input = {.settings = NULL};
+	const struct policy_set_row *before;
 	const char *kind;
 
 	if (policy_set_in_path(req, &rows, err) < 0)
 		return -1;
-	kind = row_text(&rows, 0, "kind");
-	input.set = (struct policy_set){.name = row_text(&rows, 0, "name"),
-		.description = row_text(&rows, 0, "description"),
+	before = set_of(&rows);
+	kind = before->kind;
+	input.set = (struct policy_set){.name = before->name,
+		.description = before->description,
 		.kind = kind,
-		.global = row_bool(&rows, 0, "global"),
-		.overridable = row_bool(&rows, 0, "overridable"),
-		.agent_enabled = row_bool(&rows, 0, "agent_enabled"),
-		.tool_version = row_text(&rows, 0, "policy_tool_version"),
-		.policies_path = row_text(&rows, 0, "policies_path")};
+		.global = before->global,
+		.overridable = before->overridable,
+		.agent_enabled = before->agent_enabled,
+		.tool_version = before->policy_tool_version,
+		.policies_path = before->policies_path};
 	if (body_text(req, "kind", &kind, err) < 0)
 		return -1;
 	if (!text_equal(kind, input.set.kind))
 		return err_at(err, "/data/attributes/kind", "Kind of a policy set can't be changed");
-	if (input_read(req, &input, err) < 0 ||
-		policy_set_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0 ||
-		repository_save(req, row_text(&rows, 0, "id"), &input.repository, err) < 0)
+	if (input_read(req, &input, err) < 0 || policy_set_update(req->store, before->id, &input.set, err) < 0 ||
+		repository_save(req, before->id, &input.repository, err) < 0)
 		return -1;
-	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return set_show(req, res, 200, before->id, err);
 }
 
 int policy_sets_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (policy_set_in_path(req, &rows, err) < 0 || policy_set_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (policy_set_in_path(req, &rows, err) < 0 || policy_set_delete(req->store, set_of(&rows)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -322,7 +323,7 @@ int policy_sets_attach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
-		policy_set_attach(req->store, row_text(&set, 0, "id"),
+		policy_set_attach(req->store, set_of(&set)->id,
 			(struct policy_set_members){(enum set_relation)relation, ids}, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
@@ -335,7 +336,7 @@ int policy_sets_detach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
-		policy_set_detach(req->store, row_text(&set, 0, "id"),
+		policy_set_detach(req->store, set_of(&set)->id,
 			(struct policy_set_members){(enum set_relation)relation, ids}, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

@@ -7,9 +7,9 @@
 enum { OUTPUT_LIMIT = 64 << 20 };
 
 /* Clients parse amounts as numbers in every status. */
-static json_t *amount(const struct rows *rows, int row, const char *column)
+static json_t *amount(const char *amount)
 {
-	return json_string(row_null(rows, row, column) ? "0.0" : row_text(rows, row, column));
+	return json_string(amount ? amount : "0.0");
 }
 
 static json_t *resources(const json_t *document, bool matched)
@@ -25,38 +25,36 @@ static json_t *resources(const json_t *document, bool matched)
 	return chosen;
 }
 
-static json_t *cost_estimate_resource(const struct rows *rows, int row)
+static json_t *cost_estimate_resource(const void *of_row)
 {
-	json_auto_t *document = json_shown(row_of(cost_estimate, rows, row)->document);
-	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_of(cost_estimate, rows, row)->id);
-	json_t *attributes, *resource;
+	const struct cost_estimate_row *estimate = of_row;
+	json_auto_t *document = json_shown(estimate->document);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", estimate->id);
+	json_t *resource = resource_new("cost-estimates", estimate->id,
+		json_pack("{ss so so so so so so sI sI sI s{so so}}", "status", estimate->status, "status-timestamps",
+			json_shown(estimate->status_timestamps), "error-message",
+			json_string_or_null(estimate->error_message), "prior-monthly-cost",
+			amount(estimate->prior_monthly_cost), "proposed-monthly-cost",
+			amount(estimate->proposed_monthly_cost), "delta-monthly-cost",
+			amount(estimate->delta_monthly_cost), "currency", json_string_or_null(estimate->currency),
+			"resources-count", (json_int_t)estimate->resources_count, "matched-resources-count",
+			(json_int_t)estimate->matched_resources_count, "unmatched-resources-count",
+			(json_int_t)estimate->unmatched_resources_count, "resources", "matched",
+			resources(document, true), "unmatched", resources(document, false)),
+		json_pack("{so}", "run", to_one("runs", estimate->run_id)));
 
-	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status",
-		json_string_or_null(row_of(cost_estimate, rows, row)->status), "status-timestamps",
-		json_shown(row_of(cost_estimate, rows, row)->status_timestamps), "error-message",
-		json_string_or_null(row_of(cost_estimate, rows, row)->error_message), "prior-monthly-cost",
-		amount(rows, row, "prior_monthly_cost"), "proposed-monthly-cost",
-		amount(rows, row, "proposed_monthly_cost"), "delta-monthly-cost",
-		amount(rows, row, "delta_monthly_cost"), "currency",
-		json_string_or_null(row_of(cost_estimate, rows, row)->currency), "resources-count",
-		(json_int_t)row_of(cost_estimate, rows, row)->resources_count, "matched-resources-count",
-		(json_int_t)row_of(cost_estimate, rows, row)->matched_resources_count, "unmatched-resources-count",
-		(json_int_t)row_of(cost_estimate, rows, row)->unmatched_resources_count, "resources", "matched",
-		resources(document, true), "unmatched", resources(document, false));
-	resource = resource_new("cost-estimates", row_of(cost_estimate, rows, row)->id, attributes,
-		json_pack("{so}", "run", to_one("runs", row_of(cost_estimate, rows, row)->run_id)));
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
 const struct resource_kind kind_cost_estimates = {
-	.type = "cost-estimates", .ask = cost_estimate_views_of, .resource = cost_estimate_resource};
+	.type = "cost-estimates", .ask = cost_estimate_views_of, .show = cost_estimate_resource};
 
 static int estimate_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (cost_estimate_view(req->store, param(req, "estimate"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "cost estimate", err);
+	return may(req, place_of_row(row_of(cost_estimate, ret_rows, 0)), "cost estimate", err);
 }
 
 int cost_estimates_read(struct request *req, struct response *res, struct err *err)
@@ -65,7 +63,7 @@ int cost_estimates_read(struct request *req, struct response *res, struct err *e
 
 	if (estimate_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, cost_estimate_resource(&rows, 0));
+	return respond_resource(res, 200, cost_estimate_resource(row_of(cost_estimate, &rows, 0)));
 }
 
 /* ---- as readable text ---- */
@@ -105,23 +103,22 @@ static void write_resources(struct buf *out, const json_t *document)
 	}
 }
 
-static void write_output(struct buf *out, const struct rows *rows)
+static void write_output(struct buf *out, const struct cost_estimate_row *estimate)
 {
-	json_auto_t *document = json_shown(row_of(cost_estimate, rows, 0)->document);
+	json_auto_t *document = json_shown(estimate->document);
 
-	if (!text_equal(row_of(cost_estimate, rows, 0)->status, "finished")) {
-		buf_printf(out, "The cost estimate is %s.", row_of(cost_estimate, rows, 0)->status);
-		if (row_of(cost_estimate, rows, 0)->error_message)
-			buf_printf(out, " %s", row_of(cost_estimate, rows, 0)->error_message);
+	if (!text_equal(estimate->status, "finished")) {
+		buf_printf(out, "The cost estimate is %s.", estimate->status);
+		if (estimate->error_message)
+			buf_printf(out, " %s", estimate->error_message);
 		buf_text(out, "\n");
 		return;
 	}
-	buf_printf(out, "%s a month, %lld of %lld resources estimated:\n\n", row_of(cost_estimate, rows, 0)->currency,
-		row_of(cost_estimate, rows, 0)->matched_resources_count,
-		row_of(cost_estimate, rows, 0)->resources_count);
+	buf_printf(out, "%s a month, %lld of %lld resources estimated:\n\n", estimate->currency,
+		estimate->matched_resources_count, estimate->resources_count);
 	write_resources(out, document);
-	buf_printf(out, "\nTotal: %s, was %s (%s)\n", row_of(cost_estimate, rows, 0)->proposed_monthly_cost,
-		row_of(cost_estimate, rows, 0)->prior_monthly_cost, row_of(cost_estimate, rows, 0)->delta_monthly_cost);
+	buf_printf(out, "\nTotal: %s, was %s (%s)\n", estimate->proposed_monthly_cost, estimate->prior_monthly_cost,
+		estimate->delta_monthly_cost);
 }
 
 int cost_estimates_output(struct request *req, struct response *res, struct err *err)
@@ -131,6 +128,6 @@ int cost_estimates_output(struct request *req, struct response *res, struct err 
 
 	if (estimate_in_path(req, &rows, err) < 0)
 		return -1;
-	write_output(&out, &rows);
+	write_output(&out, row_of(cost_estimate, &rows, 0));
 	return respond_bytes(res, "text/plain; charset=utf-8", &out);
 }

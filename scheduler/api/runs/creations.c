@@ -120,13 +120,13 @@ static int commit_in(void *data, struct err *err)
 	return audit_insert(c->store, &c->audit, err);
 }
 
-static int row_with(const struct rows *rows, const char *id)
+/* NULL if it is not among the rows. */
+static const struct run_view_row *run_with(const struct rows *rows, const char *id)
 {
-	int row = 0;
-
-	while (row < rows->count && !text_equal(row_text(rows, row, "id"), id))
-		row++;
-	return row;
+	for (int i = 0; i < rows->count; i++)
+		if (text_equal(row_of(run_view, rows, i)->id, id))
+			return row_of(run_view, rows, i);
+	return NULL;
 }
 
 static void creation_show(const struct commit *c, size_t i)
@@ -134,17 +134,17 @@ static void creation_show(const struct commit *c, size_t i)
 	struct batch_item *item = c->items[i];
 	struct creation *creation = creation_of(item);
 	const struct view *view = view_of(c, scope_set(c->store, item));
-	int row;
+	const struct run_view_row *run;
 
 	item->err = c->runs[i].err;
 	if (item->err.kind != ERR_NONE)
 		return;
 	creation->run = c->runs[i].run;
-	row = row_with(&view->rows, creation->run.text);
-	if (row == view->rows.count)
-		err_set(&item->err, ERR_NOT_FOUND, "run not found");
+	run = run_with(&view->rows, creation->run.text);
+	if (run)
+		run_show(item->req, item->res, 201, run, &item->err);
 	else
-		run_show(item->req, item->res, 201, (struct run_view_row){&view->rows, row}, &item->err);
+		err_set(&item->err, ERR_NOT_FOUND, "run not found");
 }
 
 /* If the transaction fails, every item gets its error. */

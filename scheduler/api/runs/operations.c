@@ -19,9 +19,9 @@ enum { JSON_LIMIT = 1 << 30, LOG_LIMIT = 1 << 20, LOG_DEFAULT = 64 << 10 };
 
 /* ---- plans and applies ---- */
 
-static json_t *number_or_null(const struct rows *rows, int row, const char *column)
+static json_t *number_or_null(bool is_null, long long number)
 {
-	return row_null(rows, row, column) ? json_null() : json_integer(row_int(rows, row, column));
+	return is_null ? json_null() : json_integer(number);
 }
 
 /* The agent of a run is always shown. Its pool is shown only for runs on agents, because the pool for remote execution
@@ -39,64 +39,65 @@ static json_t *execution_details(const struct operation_row *row)
 	return details;
 }
 
-static json_t *operation_resource(const struct store *store, const struct rows *rows, int row)
+/* What only a plan has. */
+static void plan_add(json_t *resource, const struct operation_row *plan)
 {
-	const char *id = row_of(operation, rows, row)->id;
-	bool plan = text_starts(id, "plan-");
-	_cleanup_(freep) char *path = mem_printf("/logs/%s", id);
+	_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", plan->id);
+	_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
+	_cleanup_(freep) char *redacted = mem_printf("%s/json-output-redacted", base);
+	_cleanup_(freep) char *schema = mem_printf("%s/json-schema", base);
+
+	json_object_update_new(json_object_get(resource, "attributes"),
+		json_pack("{sb sb}", "has-changes", plan->has_changes, "generated-configuration",
+			plan->generated_configuration));
+	json_object_set_new(
+		json_object_get(resource, "relationships"), "exports", many_shown("plan-exports", plan->exports));
+	json_object_set_new(resource, "links",
+		json_pack("{ss ss ss ss}", "self", base, "json-output", json, "json-output-redacted", redacted,
+			"json-schema", schema));
+}
+
+static json_t *operation_resource(const struct store *store, const struct operation_row *operation)
+{
+	bool plan = text_starts(operation->id, "plan-");
+	_cleanup_(freep) char *path = mem_printf("/logs/%s", operation->id);
 	_cleanup_(freep) char *log = signed_url(store, path);
-	json_t *resource, *attributes;
+	json_t *resource = resource_new(plan ? "plans" : "applies", operation->id,
+		json_pack("{ss so ss so so so so so sb}", "status", operation->status, "status-timestamps",
+			json_shown(operation->status_timestamps), "log-read-url", log, "resource-additions",
+			number_or_null(operation->additions_null, operation->additions), "resource-changes",
+			number_or_null(operation->changes_null, operation->changes), "resource-destructions",
+			number_or_null(operation->destructions_null, operation->destructions), "resource-imports",
+			number_or_null(operation->imports_null, operation->imports), "execution-details",
+			execution_details(operation), "structured-run-output-enabled", operation->json_log),
+		json_pack("{so}", "state-versions", many_shown("state-versions", operation->states)));
 
-	attributes = json_pack("{so so ss so so so so so sb}", "status",
-		json_string_or_null(row_of(operation, rows, row)->status), "status-timestamps",
-		json_shown(row_of(operation, rows, row)->status_timestamps), "log-read-url", log, "resource-additions",
-		number_or_null(rows, row, "additions"), "resource-changes", number_or_null(rows, row, "changes"),
-		"resource-destructions", number_or_null(rows, row, "destructions"), "resource-imports",
-		number_or_null(rows, row, "imports"), "execution-details",
-		execution_details(row_of(operation, rows, row)), "structured-run-output-enabled",
-		row_of(operation, rows, row)->json_log);
 	if (plan)
-		json_object_update_new(attributes,
-			json_pack("{sb sb}", "has-changes", row_of(operation, rows, row)->has_changes,
-				"generated-configuration", row_of(operation, rows, row)->generated_configuration));
-	resource = resource_new(plan ? "plans" : "applies", id, attributes,
-		json_pack(
-			"{so}", "state-versions", many_shown("state-versions", row_of(operation, rows, row)->states)));
-	if (!plan)
+		plan_add(resource, operation);
+	else
 		json_object_set_new(json_object_get(resource, "relationships"), "kept-state-versions",
-			many_shown("state-versions", row_of(operation, rows, row)->kept_states));
-	if (plan) {
-		_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", id);
-		_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
-		_cleanup_(freep) char *redacted = mem_printf("%s/json-output-redacted", base);
-		_cleanup_(freep) char *schema = mem_printf("%s/json-schema", base);
-
-		json_object_set_new(json_object_get(resource, "relationships"), "exports",
-			many_shown("plan-exports", row_of(operation, rows, row)->exports));
-		json_object_set_new(resource, "links",
-			json_pack("{ss ss ss ss}", "self", base, "json-output", json, "json-output-redacted", redacted,
-				"json-schema", schema));
-	}
+			many_shown("state-versions", operation->kept_states));
 	return resource;
 }
 
-static int operation_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int operation_make(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	(void)err;
-	*ret_resource = operation_resource(store, rows, row);
+	*ret_resource = operation_resource(store, of_row);
 	return 0;
 }
 
-const struct resource_kind kind_plans = {.type = "plans", .ask = operation_views_of, .make = operation_make};
-const struct resource_kind kind_applies = {.type = "applies", .ask = operation_views_of, .make = operation_make};
+const struct resource_kind kind_plans = {.type = "plans", .ask = operation_views_of, .make_row = operation_make};
+const struct resource_kind kind_applies = {.type = "applies", .ask = operation_views_of, .make_row = operation_make};
 
 static int operation_show(struct request *req, struct response *res, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (operation_view(req->store, id, &rows, err) < 0 || may(req, place_of(&rows), "operation", err) < 0)
+	if (operation_view(req->store, id, &rows, err) < 0 ||
+		may(req, place_of_row(row_of(operation, &rows, 0)), "operation", err) < 0)
 		return -1;
-	return respond_resource(res, 200, operation_resource(req->store, &rows, 0));
+	return respond_resource(res, 200, operation_resource(req->store, row_of(operation, &rows, 0)));
 }
 
 int plans_read(struct request *req, struct response *res, struct err *err)
@@ -121,7 +122,7 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 	if (!id_valid(param(req, "apply"), "apply"))
 		return err_set(err, ERR_NOT_FOUND, "apply not found");
 	if (operation_view(req->store, param(req, "apply"), &apply, err) < 0 ||
-		may(req, place_of(&apply), "apply", err) < 0 ||
+		may(req, place_of_row(row_of(operation, &apply, 0)), "apply", err) < 0 ||
 		state_recovered(req->store, row_of(operation, &apply, 0)->run_id, &state, err) < 0)
 		return -1;
 	res->http->status = 307;
@@ -132,32 +133,39 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 
 /* ---- JSON of a plan ---- */
 
-/* Appends the content of one of the plan's artifacts to `out`. *ret_there is false if it was not uploaded yet. */
-static int plan_content(struct request *req, const char *column, struct buf *out, bool *ret_there, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plan = ROWS_INIT;
-	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
+enum plan_part { PLAN_JSON, PLAN_SCHEMAS };
 
-	if (operation_view(req->store, id.text, &plan, err) < 0)
+/* Appends the part of the plan to `out`. *ret_there is false if it was not uploaded yet. */
+static int plan_content(struct request *req, enum plan_part part, struct buf *out, bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plans = ROWS_INIT;
+	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
+	const struct artifacts_of_run_row *artifacts;
+	const struct operation_row *plan;
+	const char *blob;
+
+	if (operation_view(req->store, id.text, &plans, err) < 0)
 		return -1;
-	if (req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor,
-						    row_of(operation, &plan, 0)->run_id, NULL, err) < 0
-					  : may(req, place_of(&plan), "plan", err) < 0)
+	plan = row_of(operation, &plans, 0);
+	if (req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor, plan->run_id, NULL, err) < 0
+					  : may(req, place_of_row(plan), "plan", err) < 0)
 		return -1;
-	if (artifacts_of_run(req->store, row_of(operation, &plan, 0)->run_id, &rows, err) < 0)
+	if (artifacts_of_run(req->store, plan->run_id, &rows, err) < 0)
 		return -1;
-	if (row_of(artifacts_of_run, &rows, 0)->plan_deleted)
+	artifacts = row_of(artifacts_of_run, &rows, 0);
+	if (artifacts->plan_deleted)
 		return err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here");
-	*ret_there = !row_null(&rows, 0, column);
-	return *ret_there ? blob_get(req->store, row_text(&rows, 0, column), out, err) : 0;
+	blob = part == PLAN_JSON ? artifacts->json_blob : artifacts->schemas_blob;
+	*ret_there = blob;
+	return blob ? blob_get(req->store, blob, out, err) : 0;
 }
 
-static int plan_answer(struct request *req, struct response *res, const char *column, struct err *err)
+static int plan_answer(struct request *req, struct response *res, enum plan_part part, struct err *err)
 {
 	struct buf content = BUF_INIT(JSON_LIMIT);
 	bool there = false;
 
-	if (plan_content(req, column, &content, &there, err) < 0) {
+	if (plan_content(req, part, &content, &there, err) < 0) {
 		buf_release(&content);
 		return -1;
 	}
@@ -166,12 +174,12 @@ static int plan_answer(struct request *req, struct response *res, const char *co
 
 int plans_json(struct request *req, struct response *res, struct err *err)
 {
-	return plan_answer(req, res, "json_blob", err);
+	return plan_answer(req, res, PLAN_JSON, err);
 }
 
 int plans_schemas(struct request *req, struct response *res, struct err *err)
 {
-	return plan_answer(req, res, "schemas_blob", err);
+	return plan_answer(req, res, PLAN_SCHEMAS, err);
 }
 
 int plans_redacted(struct request *req, struct response *res, struct err *err)
@@ -181,8 +189,8 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 	struct id run = id_sibling(param(req, "plan"), "run");
 	bool plan_there = false, schemas_there = false;
 
-	if (plan_content(req, "json_blob", &plan, &plan_there, err) < 0 ||
-		plan_content(req, "schemas_blob", &schemas, &schemas_there, err) < 0)
+	if (plan_content(req, PLAN_JSON, &plan, &plan_there, err) < 0 ||
+		plan_content(req, PLAN_SCHEMAS, &schemas, &schemas_there, err) < 0)
 		return -1;
 	if (!plan_there || !schemas_there)
 		return respond_empty(res, 204);

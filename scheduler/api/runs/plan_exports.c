@@ -7,28 +7,27 @@
 #include "scheduler/store/runs/plan_exports.h"
 #include "scheduler/store/runs/plan_exports.sql.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/content/blobs.h"
 
 enum { EXPORT_LIMIT = 1 << 30 };
 
 static const char data_type_mocks[] = "sentinel-mock-bundle-v0";
 
-static json_t *export_resource(const struct rows *rows)
+static json_t *export_resource(const struct plan_export_row *export)
 {
-	const char *id = row_of(plan_export_read, rows, 0)->id;
-	bool expired = row_of(plan_export_read, rows, 0)->expired;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/plan-exports/%s", id);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/plan-exports/%s", export->id);
 	_cleanup_(freep) char *download = mem_printf("%s/download", self);
-	json_t *times = json_pack("{so so}", "queued-at", time_shown(row_of(plan_export_read, rows, 0)->created_at),
-		"finished-at", time_shown(row_of(plan_export_read, rows, 0)->created_at));
+	json_t *times = json_pack(
+		"{so so}", "queued-at", time_shown(export->created_at), "finished-at", time_shown(export->created_at));
 	json_t *resource;
 
-	if (expired)
-		json_object_set_new(times, "expired-at", time_shown(row_of(plan_export_read, rows, 0)->expires_at));
-	resource = resource_new("plan-exports", id,
-		json_pack("{so ss so}", "data-type", json_string_or_null(row_of(plan_export_read, rows, 0)->data_type),
-			"status", expired ? "expired" : "finished", "status-timestamps", times),
-		json_pack("{so}", "plan", to_one("plans", row_of(plan_export_read, rows, 0)->plan_id)));
+	if (export->expired)
+		json_object_set_new(times, "expired-at", time_shown(export->expires_at));
+	resource = resource_new("plan-exports", export->id,
+		json_pack("{ss ss so}", "data-type", export->data_type, "status",
+			export->expired ? "expired" : "finished", "status-timestamps", times),
+		json_pack("{so}", "plan", to_one("plans", export->plan_id)));
 	json_object_set_new(resource, "links", json_pack("{ss ss}", "self", self, "download", download));
 	return resource;
 }
@@ -37,7 +36,7 @@ static int export_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (plan_export_read(req->store, param(req, "export"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "plan export", err);
+	return may(req, place_of_row(row_of(plan_export, ret_rows, 0)), "plan export", err);
 }
 
 /* The plan that the body names, if the actor may export it. */
@@ -53,7 +52,7 @@ static int plan_in_body(struct request *req, const char **ret_plan, struct err *
 	*ret_plan = id;
 	if (operation_view(req->store, id, &plan, err) < 0)
 		return -1;
-	return may(req, place_of(&plan), "plan", err);
+	return may(req, place_of_row(row_of(operation, &plan, 0)), "plan", err);
 }
 
 int plan_exports_create(struct request *req, struct response *res, struct err *err)
@@ -71,7 +70,7 @@ int plan_exports_create(struct request *req, struct response *res, struct err *e
 	if (plan_export_create(req->store, &export, &id, err) < 0 ||
 		plan_export_read(req->store, id.text, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 201, export_resource(&rows));
+	return respond_resource(res, 201, export_resource(row_of(plan_export, &rows, 0)));
 }
 
 int plan_exports_read(struct request *req, struct response *res, struct err *err)
@@ -80,7 +79,7 @@ int plan_exports_read(struct request *req, struct response *res, struct err *err
 
 	if (export_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, export_resource(&rows));
+	return respond_resource(res, 200, export_resource(row_of(plan_export, &rows, 0)));
 }
 
 int plan_exports_delete(struct request *req, struct response *res, struct err *err)
@@ -88,7 +87,7 @@ int plan_exports_delete(struct request *req, struct response *res, struct err *e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (export_in_path(req, &rows, err) < 0 ||
-		plan_export_delete(req->store, row_of(plan_export_read, &rows, 0)->id, err) < 0)
+		plan_export_delete(req->store, row_of(plan_export, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -96,25 +95,25 @@ int plan_exports_delete(struct request *req, struct response *res, struct err *e
 /* ---- the content ---- */
 
 /* *ret_schemas stays NULL if the plan has none. */
-static int schemas_read(struct request *req, const struct rows *rows, json_t **ret_schemas, struct err *err)
+static int schemas_read(
+	struct request *req, const struct plan_export_row *export, json_t **ret_schemas, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
 
-	if (!row_of(plan_export_read, rows, 0)->schemas_blob)
+	if (!export->schemas_blob)
 		return 0;
-	if (blob_get(req->store, row_of(plan_export_read, rows, 0)->schemas_blob, &text, err) < 0)
+	if (blob_get(req->store, export->schemas_blob, &text, err) < 0)
 		return -1;
 	return json_parse(buf_str(&text), text.len, ret_schemas, err);
 }
 
-static int bundle_make(struct request *req, const struct rows *rows, struct buf *out, struct err *err)
+static int bundle_make(struct request *req, const struct plan_export_row *export, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
 	json_auto_t *plan = NULL, *facts = NULL, *run = NULL, *schemas = NULL;
 
-	if (blob_get(req->store, row_of(plan_export_read, rows, 0)->json_blob, &text, err) < 0 ||
-		schemas_read(req, rows, &schemas, err) < 0 ||
-		policy_run_facts(req->store, row_of(plan_export_read, rows, 0)->run_id, &facts, err) < 0)
+	if (blob_get(req->store, export->json_blob, &text, err) < 0 || schemas_read(req, export, &schemas, err) < 0 ||
+		policy_run_facts(req->store, export->run_id, &facts, err) < 0)
 		return -1;
 	plan = plan_parse(buf_str(&text), text.len);
 	if (!plan)
@@ -130,9 +129,9 @@ int plan_exports_download(struct request *req, struct response *res, struct err 
 
 	if (export_in_path(req, &rows, err) < 0)
 		return -1;
-	if (row_of(plan_export_read, &rows, 0)->expired)
+	if (row_of(plan_export, &rows, 0)->expired)
 		return err_set(err, ERR_NOT_FOUND, "the plan export has expired: make another");
-	if (bundle_make(req, &rows, &bundle, err) < 0)
+	if (bundle_make(req, row_of(plan_export, &rows, 0), &bundle, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/gzip", &bundle);
 }

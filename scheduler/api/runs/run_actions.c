@@ -15,7 +15,7 @@ static int item_read(struct request *req, enum run_event_kind kind, struct run_t
 	*ret_item = (struct run_transition){.event = {.kind = kind}, .actor = req->actor.user.text};
 	if (run_in_path(req, &run, err) < 0 || body_comment(req, &ret_item->comment, err) < 0)
 		return -1;
-	text_copy(ret_item->run.text, sizeof(ret_item->run.text), row_text(&run, 0, "id"));
+	text_copy(ret_item->run.text, sizeof(ret_item->run.text), run_of(&run)->id);
 	return 0;
 }
 
@@ -84,8 +84,7 @@ int runs_force_execute(struct request *req, struct response *res, struct err *er
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
-	if (run_in_path(req, &run, err) < 0 ||
-		run_force(req->store, row_text(&run, 0, "id"), req->actor.user.text, err) < 0)
+	if (run_in_path(req, &run, err) < 0 || run_force(req->store, run_of(&run)->id, req->actor.user.text, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }

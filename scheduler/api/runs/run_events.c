@@ -20,19 +20,19 @@ static const struct inclusion includes[] = {
 	{"comment", "run-events", "comment", &kind_comments},
 };
 
-static json_t *event_resource(const struct rows *rows, int row)
+static json_t *event_resource(const void *of_row)
 {
-	return resource_new("run-events", row_of(run_event_views_of, rows, row)->id,
-		json_pack("{so so so}", "action", json_string_or_null(row_of(run_event_views_of, rows, row)->action),
-			"description", json_string_or_null(row_of(run_event_views_of, rows, row)->description),
-			"created-at", time_shown(row_of(run_event_views_of, rows, row)->created_at)),
-		json_pack("{so so so}", "run", to_one("runs", row_of(run_event_views_of, rows, row)->run_id), "actor",
-			to_one("users", row_of(run_event_views_of, rows, row)->actor_id), "comment",
-			to_one("comments", row_of(run_event_views_of, rows, row)->comment_id)));
+	const struct run_event_shown_row *event = of_row;
+
+	return resource_new("run-events", event->id,
+		json_pack("{ss ss so}", "action", event->action, "description", event->description, "created-at",
+			time_shown(event->created_at)),
+		json_pack("{so so so}", "run", to_one("runs", event->run_id), "actor", to_one("users", event->actor_id),
+			"comment", to_one("comments", event->comment_id)));
 }
 
 const struct resource_kind kind_run_events = {
-	.type = "run-events", .ask = run_event_views_of, .resource = event_resource, KIND_INCLUDES(includes)};
+	.type = "run-events", .ask = run_event_views_of, .show = event_resource, KIND_INCLUDES(includes)};
 
 int run_events_index(struct request *req, struct response *res, struct err *err)
 {
@@ -41,7 +41,7 @@ int run_events_index(struct request *req, struct response *res, struct err *err)
 	json_t *included;
 
 	if (includes_check(req, &kind_run_events, err) < 0 || run_in_path(req, &run, err) < 0 ||
-		events_of_run(req->store, row_text(&run, 0, "id"), &events, err) < 0 ||
+		events_of_run(req->store, run_of(&run)->id, &events, err) < 0 ||
 		rows_show(req->store, &kind_run_events, &events, data, err) < 0 ||
 		includes_follow(req, &kind_run_events, data, &included, err) < 0)
 		return -1;
@@ -56,7 +56,7 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_run_events, err) < 0 ||
 		run_event_view(req->store, param(req, "event"), &event, err) < 0 ||
-		may(req, place_of(&event), "run event", err) < 0 ||
+		may(req, place_of_row(row_of(run_event_shown, &event, 0)), "run event", err) < 0 ||
 		rows_show(req->store, &kind_run_events, &event, data, err) < 0 ||
 		includes_follow(req, &kind_run_events, data, &included, err) < 0)
 		return -1;
@@ -65,19 +65,20 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- comments ---- */
 
-static json_t *comment_resource(const struct rows *rows, int row)
+static json_t *comment_resource(const void *of_row)
 {
-	return resource_new("comments", row_of(comment, rows, row)->id,
-		json_pack("{so so}", "body", json_string_or_null(row_of(comment, rows, row)->body), "created-at",
-			time_shown(row_of(comment, rows, row)->created_at)),
-		json_pack("{so so}", "run", to_one("runs", row_of(comment, rows, row)->run_id), "user",
-			to_one("users", row_of(comment, rows, row)->created_by)));
+	const struct comment_row *comment = of_row;
+
+	return resource_new("comments", comment->id,
+		json_pack("{ss so}", "body", comment->body, "created-at", time_shown(comment->created_at)),
+		json_pack("{so so}", "run", to_one("runs", comment->run_id), "user",
+			to_one("users", comment->created_by)));
 }
 
 static const struct inclusion comment_includes[] = {{"user", "comments", "user", &kind_users}};
 
 const struct resource_kind kind_comments = {
-	.type = "comments", .ask = comment_views_of, .resource = comment_resource, KIND_INCLUDES(comment_includes)};
+	.type = "comments", .ask = comment_views_of, .show = comment_resource, KIND_INCLUDES(comment_includes)};
 
 int comments_index(struct request *req, struct response *res, struct err *err)
 {
@@ -86,7 +87,7 @@ int comments_index(struct request *req, struct response *res, struct err *err)
 	json_t *included;
 
 	if (includes_check(req, &kind_comments, err) < 0 || run_in_path(req, &run, err) < 0 ||
-		comments_of_run(req->store, row_text(&run, 0, "id"), &comments, err) < 0 ||
+		comments_of_run(req->store, run_of(&run)->id, &comments, err) < 0 ||
 		rows_show(req->store, &kind_comments, &comments, data, err) < 0 ||
 		includes_follow(req, &kind_comments, data, &included, err) < 0)
 		return -1;
@@ -97,9 +98,10 @@ static int comment_show(struct request *req, struct response *res, int status, c
 {
 	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
 
-	if (comment_view(req->store, id, &comment, err) < 0 || may(req, place_of(&comment), "comment", err) < 0)
+	if (comment_view(req->store, id, &comment, err) < 0 ||
+		may(req, place_of_row(row_of(comment, &comment, 0)), "comment", err) < 0)
 		return -1;
-	return respond_resource(res, status, comment_resource(&comment, 0));
+	return respond_resource(res, status, comment_resource(row_of(comment, &comment, 0)));
 }
 
 int comments_read(struct request *req, struct response *res, struct err *err)
@@ -120,7 +122,7 @@ int comments_create(struct request *req, struct response *res, struct err *err)
 		return err_at(err, "/data/attributes/body", "Body can't be blank");
 	if (strlen(body) > MAX_COMMENT)
 		return err_at(err, "/data/attributes/body", "Body is too long (maximum is %d bytes)", MAX_COMMENT);
-	const struct new_comment comment = {row_text(&run, 0, "id"), req->actor.user.text, body};
+	const struct new_comment comment = {run_of(&run)->id, req->actor.user.text, body};
 	if (comment_create(req->store, &comment, &id, err) < 0)
 		return -1;
 	return comment_show(req, res, 201, id.text, err);

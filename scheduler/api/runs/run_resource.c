@@ -4,16 +4,17 @@
 #include "scheduler/http/columns.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/content/seals.h"
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
 /* Each of the API's `actions` corresponds to an event that the run, or the hold of its lost apply, would accept now. */
-static json_t *run_actions(const struct rows *rows, int row)
+static json_t *run_actions(const struct run_view_row *row)
 {
-	struct run run = run_of_view(rows, row);
-	struct hold hold = hold_of_view(rows, row);
-	bool forced = run_situation(&run) == AT_STOPPING && row_bool(rows, row, "cooled_off");
+	struct run run = RUN_OF_ROW(row);
+	struct hold hold = HOLD_OF_ROW(row);
+	bool forced = run_situation(&run) == AT_STOPPING && row->cooled_off;
 
 	return json_pack("{sb sb sb sb}", "is-cancelable",
 		run_accepts(&run, EV_CANCELED) || hold_accepts(&hold, HOLD_CANCELED), "is-confirmable",
@@ -39,10 +40,10 @@ static json_t *canceled_label(const json_t *applied)
 		"Canceled, applied: %lld added, %lld changed, %lld destroyed", numbers[0], numbers[1], numbers[2]);
 }
 
-static json_t *status_label(const struct rows *rows, int row)
+static json_t *status_label(const struct run_view_row *row)
 {
-	json_auto_t *applied = row_json(rows, row, "applied");
-	struct run run = run_of_view(rows, row);
+	json_auto_t *applied = json_shown(row->applied);
+	struct run run = RUN_OF_ROW(row);
 
 	return json_is_array(applied) ? canceled_label(applied) : json_string(run_label(&run));
 }
@@ -58,63 +59,59 @@ static const struct permission_shown permissions[] = {
 	{"can-read-plan-json", CAN_READ_PLAN_JSON},
 };
 
-static int run_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)
+static int run_variables(struct store *store, const struct run_view_row *run, json_t **ret_variables, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VARIABLES_LIMIT);
 
-	if (row_null(rows, row, "variables_sealed")) {
+	if (!run->variables_sealed.text) {
 		*ret_variables = json_array();
 		return 0;
 	}
-	if (seal_open(store, row_text(rows, row, "id"), (struct sealed_column){rows, row, "variables_sealed"}, &text,
-		    err) < 0)
+	if (hex_open(store, run->id, run->variables_sealed, &text, err) < 0)
 		return -1;
 	return json_parse(buf_str(&text), text.len, ret_variables, err);
 }
 
-static const struct column_shown attributes[] = {
-	{"status", row_string, "status"},
-	{"status-timestamps", row_json, "status_timestamps"},
-	{"source", row_string, "source"},
-	{"message", row_string, "message"},
-	{"trigger-reason", row_string, "trigger_reason"},
-	{"created-at", row_time, "created_at"},
-	{"updated-at", row_time, "updated_at"},
-	{"canceled-at", row_time, "canceled_at"},
-	{"force-cancel-available-at", row_time, "force_cancel_available_at"},
-	{"error", row_string, "error"},
-	{"has-changes", row_boolean, "has_changes"},
-	{"is-destroy", row_boolean, "is_destroy"},
-	{"plan-only", row_boolean, "plan_only"},
-	{"refresh", row_boolean, "refresh"},
-	{"refresh-only", row_boolean, "refresh_only"},
-	{"save-plan", row_boolean, "save_plan"},
-	{"auto-apply", row_boolean, "auto_apply"},
-	{"allow-empty-apply", row_boolean, "allow_empty_apply"},
-	{"allow-config-generation", row_boolean, "allow_config_generation"},
-	{"position-in-queue", row_number, "queue_position"},
-	{"terraform-version", row_string, "terraform_version"},
-	{"target-addrs", row_json, "target_addrs"},
-	{"replace-addrs", row_json, "replace_addrs"},
-	{"policy-paths", row_json, "policy_paths"},
-	{"invoke-action-addrs", row_json, "invoke_action_addrs"},
+static const struct cell_shown attributes[] = {
+	CELL("status", run_view, status),
+	CELL_JSON("status-timestamps", run_view, status_timestamps),
+	CELL("source", run_view, source),
+	CELL("message", run_view, message),
+	CELL("trigger-reason", run_view, trigger_reason),
+	CELL_TIME("created-at", run_view, created_at),
+	CELL_TIME("updated-at", run_view, updated_at),
+	CELL_TIME("canceled-at", run_view, canceled_at),
+	CELL_TIME("force-cancel-available-at", run_view, force_cancel_available_at),
+	CELL("error", run_view, error),
+	CELL("has-changes", run_view, has_changes),
+	CELL("is-destroy", run_view, is_destroy),
+	CELL("plan-only", run_view, plan_only),
+	CELL("refresh", run_view, refresh),
+	CELL("refresh-only", run_view, refresh_only),
+	CELL("save-plan", run_view, save_plan),
+	CELL("auto-apply", run_view, auto_apply),
+	CELL("allow-empty-apply", run_view, allow_empty_apply),
+	CELL("allow-config-generation", run_view, allow_config_generation),
+	CELL("position-in-queue", run_view, queue_position),
+	CELL("terraform-version", run_view, terraform_version),
+	CELL_JSON("target-addrs", run_view, target_addrs),
+	CELL_JSON("replace-addrs", run_view, replace_addrs),
+	CELL_JSON("policy-paths", run_view, policy_paths),
+	CELL_JSON("invoke-action-addrs", run_view, invoke_action_addrs),
 };
 
-static const struct relation_shown relations[] = {
-	{"workspace", "workspaces", "workspace_id"},
-	{"configuration-version", "configuration-versions", "configuration_version_id"},
-	{"created-by", "users", "created_by"},
-	{"confirmed-by", "users", "confirmed_by"},
-	{"canceled-by", "users", "canceled_by"},
-	{"cost-estimate", "cost-estimates", "cost_estimate_id"},
-	{"input-state-version", "state-versions", "base_state_id"},
-};
-
-static const struct relation_shown many[] = {
-	{"policy-checks", "policy-checks", "policy_checks"},
-	{"task-stages", "task-stages", "task_stages"},
-	{"comments", "comments", "comments"},
-	{"run-events", "run-events", "events"},
+static const struct relation_cell relations[] = {
+	ONE_CELL("workspace", "workspaces", run_view, workspace_id),
+	ONE_CELL("configuration-version", "configuration-versions", run_view, configuration_version_id),
+	ONE_CELL("created-by", "users", run_view, created_by),
+	ONE_CELL("confirmed-by", "users", run_view, confirmed_by),
+	ONE_CELL("canceled-by", "users", run_view, canceled_by),
+	ONE_CELL("cost-estimate", "cost-estimates", run_view, cost_estimate_id),
+	ONE_CELL("input-state-version", "state-versions", run_view, base_state_id),
+	MANY_CELL("policy-checks", "policy-checks", run_view, policy_checks),
+	MANY_CELL("task-stages", "task-stages", run_view, task_stages),
+	MANY_CELL("comments", "comments", run_view, comments),
+	MANY_CELL("run-events", "run-events", run_view, events),
 };
 
 /* Links the relations that have a route below the run. */
@@ -131,31 +128,29 @@ static void run_links(const char *run, json_t *relationships)
 	}
 }
 
-static json_t *run_relationships(const struct rows *rows, int row)
+static json_t *run_relationships(const struct run_view_row *run)
 {
-	const char *run = row_text(rows, row, "id");
-	json_t *object = relations_shown(relations, ARRAY_LEN(relations), rows, row);
+	json_t *object = relation_cells_shown(relations, ARRAY_LEN(relations), run);
 
-	json_object_set_new(object, "plan", to_one("plans", id_sibling(run, "plan").text));
-	json_object_set_new(object, "apply", to_one("applies", id_sibling(run, "apply").text));
-	json_object_set_new(object, "waiting", to_one("run-waits", row_bool(rows, row, "ended") ? NULL : run));
-	for (size_t i = 0; i < ARRAY_LEN(many); i++)
-		json_object_set_new(object, many[i].name, row_many(rows, row, many[i].column, many[i].type));
-	run_links(run, object);
+	json_object_set_new(object, "plan", to_one("plans", id_sibling(run->id, "plan").text));
+	json_object_set_new(object, "apply", to_one("applies", id_sibling(run->id, "apply").text));
+	json_object_set_new(object, "waiting", to_one("run-waits", run->ended ? NULL : run->id));
+	run_links(run->id, object);
 	return object;
 }
 
-int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+int run_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
+	const struct run_view_row *run = of_row;
 	json_t *variables = NULL, *shown;
 
-	if (run_variables(store, rows, row, &variables, err) < 0)
+	if (run_variables(store, run, &variables, err) < 0)
 		return -1;
-	shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+	shown = cells_shown(attributes, ARRAY_LEN(attributes), run);
 	json_object_set_new(shown, "variables", variables);
-	json_object_set_new(shown, "status-label", status_label(rows, row));
-	json_object_set_new(shown, "actions", run_actions(rows, row));
-	json_object_set_new(shown, "permissions", permissions_shown(permissions, ARRAY_LEN(permissions), rows, row));
-	*ret_resource = resource_new("runs", row_text(rows, row, "id"), shown, run_relationships(rows, row));
+	json_object_set_new(shown, "status-label", status_label(run));
+	json_object_set_new(shown, "actions", run_actions(run));
+	json_object_set_new(shown, "permissions", rights_shown(permissions, ARRAY_LEN(permissions), run->rights));
+	*ret_resource = resource_new("runs", run->id, shown, run_relationships(run));
 	return 0;
 }

@@ -12,30 +12,28 @@ static const struct inclusion includes[] = {
 	{"sourceable", "run-triggers", "sourceable", &kind_workspaces},
 };
 
-static json_t *trigger_resource(const struct rows *rows, int row)
+static json_t *trigger_resource(const void *of_row)
 {
-	const char *id = row_of(run_trigger, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/run-triggers/%s", id);
-	json_t *resource = resource_new("run-triggers", id,
-		json_pack("{so so so}", "created-at", time_shown(row_of(run_trigger, rows, row)->created_at),
-			"sourceable-name", json_string_or_null(row_of(run_trigger, rows, row)->source_name),
-			"workspace-name", json_string_or_null(row_of(run_trigger, rows, row)->workspace_name)),
-		json_pack("{so so}", "workspace", to_one("workspaces", row_of(run_trigger, rows, row)->workspace_id),
-			"sourceable", to_one("workspaces", row_of(run_trigger, rows, row)->source_id)));
+	const struct run_trigger_row *trigger = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/run-triggers/%s", trigger->id);
+	json_t *resource = resource_new("run-triggers", trigger->id,
+		json_pack("{so ss ss}", "created-at", time_shown(trigger->created_at), "sourceable-name",
+			trigger->source_name, "workspace-name", trigger->workspace_name),
+		json_pack("{so so}", "workspace", to_one("workspaces", trigger->workspace_id), "sourceable",
+			to_one("workspaces", trigger->source_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
 static const struct resource_kind kind_run_triggers = {
-	.type = "run-triggers", .resource = trigger_resource, KIND_INCLUDES(includes)};
+	.type = "run-triggers", .show = trigger_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
-static struct place place_at(const struct rows *rows, const char *column)
+static struct place place_of_source(const struct run_trigger_row *trigger)
 {
-	return (struct place){
-		.organization = row_of(run_trigger, rows, 0)->organization_id, .workspace = row_text(rows, 0, column)};
+	return (struct place){.organization = trigger->organization_id, .workspace = trigger->source_id};
 }
 
 static int list_read(const struct request *req, struct run_trigger_list *ret_list, struct err *err)
@@ -76,8 +74,8 @@ int run_triggers_read(struct request *req, struct response *res, struct err *err
 	if (includes_check(req, &kind_run_triggers, err) < 0 ||
 		run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0)
 		return -1;
-	if (may(req, place_at(&rows, "workspace_id"), "run trigger", &ignored) < 0 &&
-		may(req, place_at(&rows, "source_id"), "run trigger", err) < 0)
+	if (may(req, place_of_row(row_of(run_trigger, &rows, 0)), "run trigger", &ignored) < 0 &&
+		may(req, place_of_source(row_of(run_trigger, &rows, 0)), "run trigger", err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_run_triggers, &rows}, err);
 }
@@ -123,7 +121,7 @@ int run_triggers_delete(struct request *req, struct response *res, struct err *e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0 ||
-		may(req, place_at(&rows, "workspace_id"), "run trigger", err) < 0 ||
+		may(req, place_of_row(row_of(run_trigger, &rows, 0)), "run trigger", err) < 0 ||
 		run_trigger_delete(req->store, row_of(run_trigger, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

@@ -36,7 +36,7 @@ static const struct inclusion includes[] = {
 };
 
 const struct resource_kind kind_runs = {
-	.type = "runs", .ask = run_views_ask, .make = run_resource, KIND_INCLUDES(includes)};
+	.type = "runs", .ask = run_views_ask, .make_row = run_resource, KIND_INCLUDES(includes)};
 
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -44,33 +44,32 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 		return -1;
 	if (!ret_rows->count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
-	return may(req, place_of(ret_rows), "run", err);
+	return may(req, place_of_row(run_of(ret_rows)), "run", err);
 }
 
 /* ---- reading ---- */
 
 /* If a run's log is plain, the included workspace must not announce structured output: clients would expect JSON
  * lines. */
-static void structured_output_hide(struct run_view_row run, const json_t *included)
+static void structured_output_hide(const struct run_view_row *run, const json_t *included)
 {
 	json_t *resource;
 	size_t i;
 
 	json_array_foreach(included, i, resource)
 	{
-		if (text_equal(json_string_at(resource, "type"), "workspaces") &&
-			!row_bool(run.rows, run.row, "json_log"))
+		if (text_equal(json_string_at(resource, "type"), "workspaces") && !run->json_log)
 			json_object_set_new(
 				json_object_get(resource, "attributes"), "structured-run-output-enabled", json_false());
 	}
 }
 
-int run_show(struct request *req, struct response *res, int status, struct run_view_row run, struct err *err)
+int run_show(struct request *req, struct response *res, int status, const struct run_view_row *run, struct err *err)
 {
 	json_auto_t *resource = NULL;
 	json_t *included;
 
-	if (run_resource(req->store, run.rows, run.row, &resource, err) < 0 ||
+	if (run_resource(req->store, run, &resource, err) < 0 ||
 		includes_follow(req, &kind_runs, resource, &included, err) < 0)
 		return -1;
 	structured_output_hide(run, included);
@@ -83,7 +82,7 @@ int runs_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_runs, err) < 0 || run_in_path(req, &run, err) < 0)
 		return -1;
-	return run_show(req, res, 200, (struct run_view_row){&run, 0}, err);
+	return run_show(req, res, 200, run_of(&run), err);
 }
 
 /* ---- lists ---- */
@@ -161,7 +160,7 @@ static int runs_page_follow(
 		return -1;
 	list->page.total = list->counted ? list->page.offset + list->runs.count : -1;
 	if (asked)
-		list->page.total = row_int(&list->total, 0, "total");
+		list->page.total = row_of(runs_total, &list->total, 0)->total;
 	return 0;
 }
 

@@ -4,19 +4,16 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/runs/waiting/run_waits.h"
+#include "scheduler/store/runs/run_views.sql.h"
 
-/* The run in the path's `:run`, if the actor has the route's permission: a row of run_view. ERR_NOT_FOUND. */
+/* The run in the path's `:run`, if the actor has the route's permission: run_of(&rows). ERR_NOT_FOUND. */
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
-/* A row of run_view as a resource. ERR_INTERNAL if its variables can't be decrypted. */
-int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+#define run_of(rows) row_of(run_view, rows, 0)
+/* A run_view_row as a resource. ERR_INTERNAL if its variables can't be decrypted. */
+int run_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err);
 /* Why a run waits, as the attributes of a resource. A new reference. */
 json_t *wait_shown(const struct run_wait *wait);
-struct run_view_row {
-	const struct rows *rows;
-	int row;
-};
-
-/* Answers with a row of run_view and the resources that the request includes. */
-int run_show(struct request *req, struct response *res, int status, struct run_view_row run, struct err *err);
+/* Answers with the run and the resources that the request includes. */
+int run_show(struct request *req, struct response *res, int status, const struct run_view_row *run, struct err *err);
 
 #endif

@@ -27,17 +27,17 @@ json_t *wait_shown(const struct run_wait *wait)
 		wait->position ? json_integer(wait->position) : json_null(), "links", links_shown(&wait->text));
 }
 
-static int wait_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int wait_make(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	struct run_wait wait;
 
 	(void)err;
-	wait_of_row(store, rows, row, &wait);
+	wait_of_row(store, of_row, &wait);
 	*ret_resource = resource_new("run-waits", wait.run.text, wait_shown(&wait), NULL);
 	return 0;
 }
 
-const struct resource_kind kind_run_waits = {.type = "run-waits", .ask = waits_ask, .make = wait_make};
+const struct resource_kind kind_run_waits = {.type = "run-waits", .ask = waits_ask, .make_row = wait_make};
 
 int runs_waiting(struct request *req, struct response *res, struct err *err)
 {
@@ -46,7 +46,7 @@ int runs_waiting(struct request *req, struct response *res, struct err *err)
 
 	if (run_in_path(req, &run, err) < 0)
 		return -1;
-	db_array_add(&ids, row_text(&run, 0, "id"));
+	db_array_add(&ids, run_of(&run)->id);
 	if (kind_read(req->store, &kind_run_waits, &ids, &wait, err) < 0)
 		return -1;
 	if (!wait.count)

@@ -6,6 +6,8 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/api/policies/policy_evaluations.h"
 #include "scheduler/api/runs/runs.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/relations.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/tasks/task_views.h"
 #include "scheduler/store/tasks/task_views.sql.h"
@@ -19,64 +21,65 @@ static bool awaits_override(const struct task_stage_row *row)
 		text_equal(row->run_status, run_statuses[RUN_POLICY_OVERRIDE].name);
 }
 
-static json_t *task_stage_resource(const struct rows *rows, int row)
+static json_t *task_stage_resource(const void *of_row)
 {
-	bool may = rights_may(row_of(task_stage, rows, row)->rights, CAN_OVERRIDE);
+	const struct task_stage_row *stage = of_row;
+	bool may = rights_may(stage->rights, CAN_OVERRIDE);
 
-	return resource_new("task-stages", row_of(task_stage, rows, row)->id,
-		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage",
-			json_string_or_null(row_of(task_stage, rows, row)->stage), "status",
-			json_string_or_null(row_of(task_stage, rows, row)->status), "status-timestamps",
-			json_shown(row_of(task_stage, rows, row)->status_timestamps), "created-at",
-			time_shown(row_of(task_stage, rows, row)->created_at), "updated-at",
-			time_shown(row_of(task_stage, rows, row)->updated_at), "permissions", "can-override-policy",
-			may, "can-override-tasks", may, "can-override", may, "actions", "is-overridable",
-			awaits_override(row_of(task_stage, rows, row)) &&
-				!row_of(task_stage, rows, row)->override_barred),
-		json_pack("{so so so}", "run", to_one("runs", row_of(task_stage, rows, row)->run_id), "task-results",
-			many_shown("task-results", row_of(task_stage, rows, row)->results), "policy-evaluations",
-			relation_linked(many_shown("policy-evaluations", row_of(task_stage, rows, row)->evaluations),
-				"task-stages", row_of(task_stage, rows, row)->id, "policy-evaluations")));
+	return resource_new("task-stages", stage->id,
+		json_pack("{ss ss so so so s{sb sb sb} s{sb}}", "stage", stage->stage, "status", stage->status,
+			"status-timestamps", json_shown(stage->status_timestamps), "created-at",
+			time_shown(stage->created_at), "updated-at", time_shown(stage->updated_at), "permissions",
+			"can-override-policy", may, "can-override-tasks", may, "can-override", may, "actions",
+			"is-overridable", awaits_override(stage) && !stage->override_barred),
+		json_pack("{so so so}", "run", to_one("runs", stage->run_id), "task-results",
+			many_shown("task-results", stage->results), "policy-evaluations",
+			relation_linked(many_shown("policy-evaluations", stage->evaluations), "task-stages", stage->id,
+				"policy-evaluations")));
 }
 
 const struct resource_kind kind_task_stages = {
-	.type = "task-stages", .ask = task_stage_views_of, .resource = task_stage_resource};
+	.type = "task-stages", .ask = task_stage_views_of, .show = task_stage_resource};
 
-json_t *task_result_resource(const struct rows *rows, int row)
+static const struct cell_shown result_attributes[] = {
+	CELL("status", task_result, status),
+	CELL("message", task_result, message),
+	CELL("url", task_result, url),
+	CELL("stage", task_result, stage),
+	CELL_JSON("status-timestamps", task_result, status_timestamps),
+	CELL_TIME("created-at", task_result, created_at),
+	CELL_TIME("updated-at", task_result, updated_at),
+	CELL("task-id", task_result, task_id),
+	CELL("task-name", task_result, task_name),
+	CELL("task-url", task_result, task_url),
+	CELL("workspace-task-id", task_result, workspace_task_id),
+	CELL("workspace-task-enforcement-level", task_result, enforcement),
+	CELL("is-speculative", task_result, plan_only),
+	CELL_ALWAYS("agent-pool-id", "null"),
+};
+
+json_t *task_result_resource(const void *of_row)
 {
-	json_auto_t *outcomes = json_shown(row_of(task_results, rows, row)->outcomes);
-	json_t *attributes = json_pack("{so so so so so so so so so so so so sb sI sn}", "status",
-		json_string_or_null(row_of(task_results, rows, row)->status), "message",
-		json_string_or_null(row_of(task_results, rows, row)->message), "url",
-		json_string_or_null(row_of(task_results, rows, row)->url), "stage",
-		json_string_or_null(row_of(task_results, rows, row)->stage), "status-timestamps",
-		json_shown(row_of(task_results, rows, row)->status_timestamps), "created-at",
-		time_shown(row_of(task_results, rows, row)->created_at), "updated-at",
-		time_shown(row_of(task_results, rows, row)->updated_at), "task-id",
-		json_string_or_null(row_of(task_results, rows, row)->task_id), "task-name",
-		json_string_or_null(row_of(task_results, rows, row)->task_name), "task-url",
-		json_string_or_null(row_of(task_results, rows, row)->task_url), "workspace-task-id",
-		json_string_or_null(row_of(task_results, rows, row)->workspace_task_id),
-		"workspace-task-enforcement-level", json_string_or_null(row_of(task_results, rows, row)->enforcement),
-		"is-speculative", row_of(task_results, rows, row)->plan_only, "task-result-outcomes-count",
-		(json_int_t)json_array_size(outcomes), "agent-pool-id");
+	const struct task_result_row *result = of_row;
+	json_t *attributes = cells_shown(result_attributes, ARRAY_LEN(result_attributes), result);
 
-	return resource_new("task-results", row_of(task_results, rows, row)->id, attributes,
-		json_pack("{so so}", "task_stage",
-			to_one("task-stages", row_of(task_results, rows, row)->task_stage_id), "task-result-outcomes",
-			relation_linked(many_shown("task-result-outcomes", row_of(task_results, rows, row)->outcomes),
-				"task-results", row_of(task_results, rows, row)->id, "outcomes")));
+	json_object_set_new(
+		attributes, "task-result-outcomes-count", json_integer((json_int_t)ids_count(result->outcomes)));
+	return resource_new("task-results", result->id, attributes,
+		json_pack("{so so}", "task_stage", to_one("task-stages", result->task_stage_id), "task-result-outcomes",
+			relation_linked(many_shown("task-result-outcomes", result->outcomes), "task-results",
+				result->id, "outcomes")));
 }
 
 const struct resource_kind kind_task_results = {
-	.type = "task-results", .ask = task_result_views_of, .resource = task_result_resource};
+	.type = "task-results", .ask = task_result_views_of, .show = task_result_resource};
 
-static json_t *rows_as(const struct rows *rows, json_t *(*resource)(const struct rows *rows, int row))
+static json_t *rows_as(const struct rows *rows, json_t *(*show)(const void *row))
 {
 	json_t *data = json_array();
 
 	for (int i = 0; i < rows->count; i++)
-		json_array_append_new(data, resource(rows, i));
+		json_array_append_new(data, show(row_cells(rows, i)));
 	return data;
 }
 
@@ -102,7 +105,7 @@ int task_stages_index(struct request *req, struct response *res, struct err *err
 
 	if (query_includes_check(req, includes, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		page_read(req, &page, err) < 0 ||
-		task_stages_of_run(req->store, row_text(&run, 0, "id"), &own, err) < 0)
+		task_stages_of_run(req->store, run_of(&run)->id, &own, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, own, NULL);
 }
@@ -111,16 +114,17 @@ int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *e
 {
 	if (task_stage_view(req->store, param(req, "stage"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "task stage", err);
+	return may(req, place_of_row(row_of(task_stage, ret_rows, 0)), "task stage", err);
 }
 
-static int evaluations_include(struct request *req, const struct rows *stage, json_t *included, struct err *err)
+static int evaluations_include(
+	struct request *req, const struct task_stage_row *stage, json_t *included, struct err *err)
 {
 	json_t *evaluations = NULL;
 
-	if (!query_includes(req, "policy_evaluations") || !row_of(task_stage, stage, 0)->evaluation_status)
+	if (!query_includes(req, "policy_evaluations") || !stage->evaluation_status)
 		return 0;
-	if (policy_evaluations_of_run(req->store, row_of(task_stage, stage, 0)->run_id, &evaluations, err) < 0)
+	if (policy_evaluations_of_run(req->store, stage->run_id, &evaluations, err) < 0)
 		return -1;
 	json_array_extend(included, evaluations);
 	json_decref(evaluations);
@@ -137,11 +141,11 @@ static int stage_show(struct request *req, struct response *res, const char *id,
 	if (query_includes(req, "task_results") && task_results_view(req->store, NULL, id, &results, err) < 0)
 		return -1;
 	for (int i = 0; i < results.count; i++)
-		json_array_append_new(included, task_result_resource(&results, i));
-	if (evaluations_include(req, &stage, included, err) < 0)
+		json_array_append_new(included, task_result_resource(row_of(task_result, &results, i)));
+	if (evaluations_include(req, row_of(task_stage, &stage, 0), included, err) < 0)
 		return -1;
-	return respond_including(
-		res, 200, task_stage_resource(&stage, 0), query(req, "include") ? json_incref(included) : NULL);
+	return respond_including(res, 200, task_stage_resource(row_of(task_stage, &stage, 0)),
+		query(req, "include") ? json_incref(included) : NULL);
 }
 
 int task_stages_read(struct request *req, struct response *res, struct err *err)
@@ -155,32 +159,36 @@ int task_stages_read(struct request *req, struct response *res, struct err *err)
 
 int task_stages_override(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct run_transition item = {.event = {.kind = EV_OVERRIDDEN}, .actor = req->actor.user.text};
+	const struct task_stage_row *stage;
 
-	if (task_stage_in_path(req, &stage, err) < 0 || body_comment(req, &item.comment, err) < 0)
+	if (task_stage_in_path(req, &rows, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
-	if (!awaits_override(row_of(task_stage, &stage, 0)))
+	stage = row_of(task_stage, &rows, 0);
+	if (!awaits_override(stage))
 		return err_set(err, ERR_CONFLICT, "the task stage is not waiting for an override");
-	if (row_of(task_stage, &stage, 0)->override_barred)
+	if (stage->override_barred)
 		return err_set(err, ERR_CONFLICT, "a policy failed whose policy set can't be overridden");
-	text_copy(item.run.text, sizeof(item.run.text), row_of(task_stage, &stage, 0)->run_id);
+	text_copy(item.run.text, sizeof(item.run.text), stage->run_id);
 	if (run_apply_transition(req->store, &item, err) < 0)
 		return -1;
-	return stage_show(req, res, row_of(task_stage, &stage, 0)->id, err);
+	return stage_show(req, res, stage->id, err);
 }
 
 int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct task_stage_row *stage;
 	json_auto_t *data = NULL;
 	struct page page;
 
-	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
+	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &rows, err) < 0)
 		return -1;
-	if (!text_equal(row_of(task_stage, &stage, 0)->stage, stages[STAGE_POST_PLAN].name))
+	stage = row_of(task_stage, &rows, 0);
+	if (!text_equal(stage->stage, stages[STAGE_POST_PLAN].name))
 		data = json_array();
-	else if (policy_evaluations_of_run(req->store, row_of(task_stage, &stage, 0)->run_id, &data, err) < 0)
+	else if (policy_evaluations_of_run(req->store, stage->run_id, &data, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, data, NULL);
 }
@@ -191,7 +199,7 @@ static int result_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (task_result_view(req->store, param(req, "result"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "task result", err);
+	return may(req, place_of_row(row_of(task_result, ret_rows, 0)), "task result", err);
 }
 
 int task_results_read(struct request *req, struct response *res, struct err *err)
@@ -200,13 +208,13 @@ int task_results_read(struct request *req, struct response *res, struct err *err
 
 	if (result_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, task_result_resource(&rows, 0));
+	return respond_resource(res, 200, task_result_resource(row_of(task_result, &rows, 0)));
 }
 
 /* Services send tags as an object. Clients read them as an array. */
-static json_t *outcome_tags(const struct task_outcome_view_row *row)
+static json_t *outcome_tags(const struct task_outcome_row *outcome)
 {
-	json_auto_t *tags = json_shown(row->tags);
+	json_auto_t *tags = json_shown(outcome->tags);
 	json_t *list = json_array();
 	const char *label;
 	json_t *value;
@@ -216,18 +224,14 @@ static json_t *outcome_tags(const struct task_outcome_view_row *row)
 	return list;
 }
 
-static json_t *outcome_resource(const struct rows *rows, int row)
+static json_t *outcome_resource(const void *of_row)
 {
-	_cleanup_(freep) char *body =
-		mem_printf("/api/v2/task-result-outcomes/%s/body", row_of(task_outcome_view, rows, row)->id);
-	json_t *resource = resource_new("task-result-outcomes", row_of(task_outcome_view, rows, row)->id,
-		json_pack("{so so so so}", "outcome-id",
-			json_string_or_null(row_of(task_outcome_view, rows, row)->outcome_id), "description",
-			json_string_or_null(row_of(task_outcome_view, rows, row)->description), "url",
-			json_string_or_null(row_of(task_outcome_view, rows, row)->url), "tags",
-			outcome_tags(row_of(task_outcome_view, rows, row))),
-		json_pack("{so}", "task-result",
-			to_one("task-results", row_of(task_outcome_view, rows, row)->task_result_id)));
+	const struct task_outcome_row *outcome = of_row;
+	_cleanup_(freep) char *body = mem_printf("/api/v2/task-result-outcomes/%s/body", outcome->id);
+	json_t *resource = resource_new("task-result-outcomes", outcome->id,
+		json_pack("{ss ss so so}", "outcome-id", outcome->outcome_id, "description", outcome->description,
+			"url", json_string_or_null(outcome->url), "tags", outcome_tags(outcome)),
+		json_pack("{so}", "task-result", to_one("task-results", outcome->task_result_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "body", body));
 	return resource;
@@ -238,7 +242,7 @@ int task_outcomes_index(struct request *req, struct response *res, struct err *e
 	_cleanup_(rows_release) struct rows result = ROWS_INIT, outcomes = ROWS_INIT;
 
 	if (result_in_path(req, &result, err) < 0 ||
-		task_outcomes_view(req->store, row_of(task_results, &result, 0)->id, &outcomes, err) < 0)
+		task_outcomes_view(req->store, row_of(task_result, &result, 0)->id, &outcomes, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{so}", "data", rows_as(&outcomes, outcome_resource)));
 }
@@ -247,7 +251,7 @@ static int outcome_in_path(struct request *req, struct rows *ret_rows, struct er
 {
 	if (task_outcome_view(req->store, param(req, "outcome"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of(ret_rows), "task result outcome", err);
+	return may(req, place_of_row(row_of(task_outcome, ret_rows, 0)), "task result outcome", err);
 }
 
 int task_outcomes_read(struct request *req, struct response *res, struct err *err)
@@ -256,7 +260,7 @@ int task_outcomes_read(struct request *req, struct response *res, struct err *er
 
 	if (outcome_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, outcome_resource(&rows, 0));
+	return respond_resource(res, 200, outcome_resource(row_of(task_outcome, &rows, 0)));
 }
 
 /* The body is Markdown of a third party. It is sent as plain text, so that browsers do not render it as a page. */
@@ -267,19 +271,21 @@ int task_outcomes_body(struct request *req, struct response *res, struct err *er
 
 	if (outcome_in_path(req, &rows, err) < 0)
 		return -1;
-	buf_text(&body, text_or_empty(row_of(task_outcome_view, &rows, 0)->body));
+	buf_text(&body, text_or_empty(row_of(task_outcome, &rows, 0)->body));
 	return respond_bytes(res, "text/plain; charset=utf-8", &body);
 }
 
 /* ---- deliveries ---- */
 
-static json_t *delivery_resource(const struct rows *rows, int row)
+static json_t *delivery_resource(const void *of_row)
 {
-	return resource_new("task-deliveries", row_text(rows, row, "id"),
-		json_pack("{so sI sf so so}", "sent-at", row_time(rows, row, "sent_at"), "status",
-			(json_int_t)row_int(rows, row, "status"), "seconds",
-			strtod(row_text(rows, row, "seconds"), NULL), "answer", row_string(rows, row, "answer"),
-			"error", row_string(rows, row, "error")),
+	const struct task_deliveries_view_row *delivery = of_row;
+	_cleanup_(freep) char *id = mem_printf("%lld", delivery->id);
+
+	return resource_new("task-deliveries", id,
+		json_pack("{so sI sf so so}", "sent-at", time_shown(delivery->sent_at), "status",
+			(json_int_t)delivery->status, "seconds", delivery->seconds, "answer",
+			json_string_or_null(delivery->answer), "error", json_string_or_null(delivery->error)),
 		NULL);
 }
 
@@ -288,7 +294,7 @@ int task_deliveries_index(struct request *req, struct response *res, struct err 
 	_cleanup_(rows_release) struct rows result = ROWS_INIT, deliveries = ROWS_INIT;
 
 	if (result_in_path(req, &result, err) < 0 ||
-		task_deliveries_view(req->store, row_of(task_results, &result, 0)->id, &deliveries, err) < 0)
+		task_deliveries_view(req->store, row_of(task_result, &result, 0)->id, &deliveries, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{so}", "data", rows_as(&deliveries, delivery_resource)));
 }
@@ -298,7 +304,7 @@ int task_results_redeliver(struct request *req, struct response *res, struct err
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (result_in_path(req, &rows, err) < 0 ||
-		task_result_redeliver(req->store, row_of(task_results, &rows, 0)->id, err) < 0)
+		task_result_redeliver(req->store, row_of(task_result, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }

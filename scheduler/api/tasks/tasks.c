@@ -14,6 +14,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/tasks/tasks.h"
+#include "scheduler/store/tasks/task_payload.sql.h"
 #include "scheduler/store/tasks/tasks.sql.h"
 #include "scheduler/store/tasks/workspace_tasks.h"
 #include "scheduler/store/tasks/workspace_tasks.sql.h"
@@ -26,19 +27,17 @@ enum { MAX_DESCRIPTION = 1000, MAX_KEY = 1000 };
 
 /* ---- the resource ---- */
 
-static json_t *task_resource(const struct task_row *row)
+static json_t *task_resource(const struct task_row *task)
 {
-	const char *id = row->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/tasks/%s", id);
-	json_t *resource = resource_new("tasks", id,
-		json_pack("{ss so so so sn sb s{sb so so} so so}", "category", "task", "name",
-			json_string_or_null(row->name), "url", json_string_or_null(row->url), "description",
-			json_string_or_null(row->description), "hmac-key", "enabled", row->enabled,
-			"global-configuration", "enabled", row->global_enabled, "stages", json_shown(row->stages),
-			"enforcement-level", json_string_or_null(row->global_enforcement), "created-at",
-			time_shown(row->created_at), "updated-at", time_shown(row->updated_at)),
-		json_pack("{so so so}", "organization", to_one("organizations", row->organization_name),
-			"workspace-tasks", many_shown("workspace-tasks", row->workspace_tasks), "agent-pool",
+	_cleanup_(freep) char *self = mem_printf("/api/v2/tasks/%s", task->id);
+	json_t *resource = resource_new("tasks", task->id,
+		json_pack("{ss ss ss ss sn sb s{sb so ss} so so}", "category", "task", "name", task->name, "url",
+			task->url, "description", task->description, "hmac-key", "enabled", task->enabled,
+			"global-configuration", "enabled", task->global_enabled, "stages", json_shown(task->stages),
+			"enforcement-level", task->global_enforcement, "created-at", time_shown(task->created_at),
+			"updated-at", time_shown(task->updated_at)),
+		json_pack("{so so so}", "organization", to_one("organizations", task->organization_name),
+			"workspace-tasks", many_shown("workspace-tasks", task->workspace_tasks), "agent-pool",
 			to_one("agent-pools", NULL)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
@@ -55,7 +54,7 @@ static int include_workspaces(struct request *req, const struct rows *attached, 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	for (int i = 0; i < attached->count; i++)
-		db_array_add(&ids, row_of(workspace_tasks_of, attached, i)->workspace_id);
+		db_array_add(&ids, row_of(workspace_task, attached, i)->workspace_id);
 	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
 	workspaces_include(req->store, &rows, included);
@@ -79,7 +78,7 @@ static int tasks_include(struct request *req, const struct rows *rows, json_t **
 	if (workspace_tasks_of(req->store, &ids, &attached, err) < 0)
 		return -1;
 	for (int i = 0; i < attached.count; i++)
-		json_array_append_new(included, workspace_task_resource(&attached, i));
+		json_array_append_new(included, workspace_task_resource(row_of(workspace_task, &attached, i)));
 	if (workspaces && include_workspaces(req, &attached, included, err) < 0)
 		return -1;
 	*ret_included = json_incref(included);
@@ -273,45 +272,46 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 }
 
 /* A disabled task is not tested: its URL may be unreachable. */
-static bool must_verify(const struct rows *old, const struct task *task)
+static bool must_verify(const struct task_row *old, const struct task *task)
 {
 	if (!task->enabled)
 		return false;
-	return task->hmac_key || !row_of(task, old, 0)->enabled || !text_equal(task->url, row_of(task, old, 0)->url);
+	return task->hmac_key || !old->enabled || !text_equal(task->url, old->url);
 }
 
-static int update_verify(struct request *req, const struct rows *old, const struct task *task, struct err *err)
+static int update_verify(struct request *req, const struct task_row *old, const struct task *task, struct err *err)
 {
 	_cleanup_(buf_release) struct buf key = BUF_INIT(TASK_KEY_LIMIT);
 
 	if (!must_verify(old, task))
 		return 0;
-	if (!task->hmac_key && task_key_open(req->store, old, 0, &key, err) < 0)
+	if (!task->hmac_key && task_key_open(req->store, old, &key, err) < 0)
 		return -1;
-	return task_verify(req->store, row_of(task, old, 0)->organization_name, task->url,
-		task->hmac_key ? task->hmac_key : buf_str(&key), err);
+	return task_verify(
+		req->store, old->organization_name, task->url, task->hmac_key ? task->hmac_key : buf_str(&key), err);
 }
 
 int tasks_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(task_input_release) struct task_input input = {.stages = NULL};
+	const struct task_row *old;
 
 	if (task_in_path(req, &rows, err) < 0)
 		return -1;
-	input.stages = json_shown(row_of(task, &rows, 0)->stages);
-	input.task = (struct task){.name = row_of(task, &rows, 0)->name,
-		.url = row_of(task, &rows, 0)->url,
-		.description = row_of(task, &rows, 0)->description,
-		.updated_at = row_of(task, &rows, 0)->updated_at,
-		.enabled = row_of(task, &rows, 0)->enabled,
-		.global = row_of(task, &rows, 0)->global_enabled,
-		.global_enforcement = row_of(task, &rows, 0)->global_enforcement};
-	if (input_read(req, &input, err) < 0 || update_verify(req, &rows, &input.task, err) < 0 ||
-		request_audit_begin(req, err) < 0 ||
-		task_update(req->store, row_of(task, &rows, 0)->id, &input.task, err) < 0)
+	old = row_of(task, &rows, 0);
+	input.stages = json_shown(old->stages);
+	input.task = (struct task){.name = old->name,
+		.url = old->url,
+		.description = old->description,
+		.updated_at = old->updated_at,
+		.enabled = old->enabled,
+		.global = old->global_enabled,
+		.global_enforcement = old->global_enforcement};
+	if (input_read(req, &input, err) < 0 || update_verify(req, old, &input.task, err) < 0 ||
+		request_audit_begin(req, err) < 0 || task_update(req->store, old->id, &input.task, err) < 0)
 		return -1;
-	return task_show(req, res, 200, row_of(task, &rows, 0)->id, err);
+	return task_show(req, res, 200, old->id, err);
 }
 
 int tasks_delete(struct request *req, struct response *res, struct err *err)
@@ -325,33 +325,36 @@ int tasks_delete(struct request *req, struct response *res, struct err *err)
 
 /* ---- an example ---- */
 
-static json_t *example_resource(const struct rows *task, const struct task_request *request)
+static json_t *example_resource(const struct task_row *task, const struct task_request *request)
 {
-	return resource_new("task-examples", row_of(task, task, 0)->id,
-		json_pack("{ss so s{ss ss ss} ss so}", "method", "POST", "url",
-			json_string_or_null(row_of(task, task, 0)->url), "headers", "Content-Type", "application/json",
-			"User-Agent", request->user_agent, "X-TFC-Task-Signature", request->signature, "body",
-			request->body, "payload", json_loads(request->body, 0, NULL)),
-		json_pack("{so}", "task", to_one("tasks", row_of(task, task, 0)->id)));
+	return resource_new("task-examples", task->id,
+		json_pack("{ss ss s{ss ss ss} ss so}", "method", "POST", "url", task->url, "headers", "Content-Type",
+			"application/json", "User-Agent", request->user_agent, "X-TFC-Task-Signature",
+			request->signature, "body", request->body, "payload", json_loads(request->body, 0, NULL)),
+		json_pack("{so}", "task", to_one("tasks", task->id)));
 }
 
 /* An example of a request to the task, signed with its key: that for the organization's last run, or the test request
  * if there is no run yet. */
 int tasks_example(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows task = ROWS_INIT, run = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, run = ROWS_INIT;
 	_cleanup_(buf_release) struct buf key = BUF_INIT(TASK_KEY_LIMIT);
 	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
 	const struct task_address address = {.public_url = req->store->settings->public_url,
 		.callback_url = req->store->settings->public_url,
 		.token = TASK_TEST_TOKEN};
+	const struct task_row *task;
 
-	if (task_in_path(req, &task, err) < 0 || task_key_open(req->store, &task, 0, &key, err) < 0 ||
-		task_example(req->store, row_of(task, &task, 0)->id, &run, err) < 0)
+	if (task_in_path(req, &rows, err) < 0)
+		return -1;
+	task = row_of(task, &rows, 0);
+	if (task_key_open(req->store, task, &key, err) < 0 || task_example(req->store, task->id, &run, err) < 0)
 		return -1;
 	if (run.count)
-		task_request_sign(req->store, task_payload(&run, 0, &address), buf_str(&key), &request);
+		task_request_sign(
+			req->store, task_payload(row_of(task_call, &run, 0), &address), buf_str(&key), &request);
 	else
-		task_request_test(req->store, row_of(task, &task, 0)->organization_name, buf_str(&key), &request);
-	return respond_resource(res, 200, example_resource(&task, &request));
+		task_request_test(req->store, task->organization_name, buf_str(&key), &request);
+	return respond_resource(res, 200, example_resource(task, &request));
 }

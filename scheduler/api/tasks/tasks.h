@@ -10,7 +10,7 @@ int task_stages_read_names(const json_t *list, const char *pointer, json_t **ret
 /* ERR_INVALID at the pointer unless the text is an enforcement level of run tasks. */
 int task_enforcement_check(const char *level, const char *pointer, struct err *err);
 
-/* A row of store/tasks/workspace_tasks.h as a resource. */
-json_t *workspace_task_resource(const struct rows *rows, int row);
+/* A workspace_task_row as a resource. */
+json_t *workspace_task_resource(const void *of_row);
 
 #endif

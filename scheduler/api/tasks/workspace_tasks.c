@@ -6,19 +6,16 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/tasks/workspace_tasks.sql.h"
 
-json_t *workspace_task_resource(const struct rows *rows, int row)
+json_t *workspace_task_resource(const void *of_row)
 {
-	const char *id = row_of(workspace_tasks_of, rows, row)->id,
-		   *workspace = row_of(workspace_tasks_of, rows, row)->workspace_id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/workspaces/%s/tasks/%s", workspace, id);
-	json_t *stages = json_shown(row_of(workspace_tasks_of, rows, row)->stages);
-	json_t *resource = resource_new("workspace-tasks", id,
-		json_pack("{so sO so so}", "enforcement-level",
-			json_string_or_null(row_of(workspace_tasks_of, rows, row)->enforcement), "stage",
-			json_array_get(stages, 0), "stages", stages, "created-at",
-			time_shown(row_of(workspace_tasks_of, rows, row)->created_at)),
-		json_pack("{so so}", "task", to_one("tasks", row_of(workspace_tasks_of, rows, row)->task_id),
-			"workspace", to_one("workspaces", workspace)));
+	const struct workspace_task_row *task = of_row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/workspaces/%s/tasks/%s", task->workspace_id, task->id);
+	json_t *stages = json_shown(task->stages);
+	json_t *resource = resource_new("workspace-tasks", task->id,
+		json_pack("{ss sO so so}", "enforcement-level", task->enforcement, "stage", json_array_get(stages, 0),
+			"stages", stages, "created-at", time_shown(task->created_at)),
+		json_pack("{so so}", "task", to_one("tasks", task->task_id), "workspace",
+			to_one("workspaces", task->workspace_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -31,12 +28,11 @@ static int workspace_task_read_resource(
 
 	if (workspace_task_read(store, workspace_id, id, &rows, err) < 0)
 		return -1;
-	*ret_resource = workspace_task_resource(&rows, 0);
+	*ret_resource = workspace_task_resource(row_of(workspace_task, &rows, 0));
 	return 0;
 }
 
-static const struct resource_kind kind_workspace_tasks = {
-	.type = "workspace-tasks", .resource = workspace_task_resource};
+static const struct resource_kind kind_workspace_tasks = {.type = "workspace-tasks", .show = workspace_task_resource};
 
 static int page_of_workspace_tasks(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
@@ -123,6 +119,7 @@ int workspace_tasks_create(struct request *req, struct response *res, struct err
 int workspace_tasks_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct workspace_task_row *before;
 	json_auto_t *stages = NULL;
 	struct workspace_task workspace_task;
 	struct scope scope;
@@ -131,13 +128,12 @@ int workspace_tasks_update(struct request *req, struct response *res, struct err
 	if (scope_workspace(req, &scope, err) < 0 ||
 		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0)
 		return -1;
-	stages = json_shown(row_of(workspace_tasks_of, &rows, 0)->stages);
-	workspace_task.enforcement = row_of(workspace_tasks_of, &rows, 0)->enforcement;
+	before = row_of(workspace_task, &rows, 0);
+	stages = json_shown(before->stages);
+	workspace_task.enforcement = before->enforcement;
 	if (input_read(req, &stages, &workspace_task, err) < 0 ||
-		workspace_task_update(req->store, row_of(workspace_tasks_of, &rows, 0)->id, &workspace_task, err) < 0)
-		return -1;
-	if (workspace_task_read_resource(
-		    req->store, scope.workspace.text, row_of(workspace_tasks_of, &rows, 0)->id, &resource, err) < 0)
+		workspace_task_update(req->store, before->id, &workspace_task, err) < 0 ||
+		workspace_task_read_resource(req->store, scope.workspace.text, before->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -149,7 +145,7 @@ int workspace_tasks_delete(struct request *req, struct response *res, struct err
 
 	if (scope_workspace(req, &scope, err) < 0 ||
 		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0 ||
-		workspace_task_delete(req->store, row_of(workspace_tasks_of, &rows, 0)->id, err) < 0)
+		workspace_task_delete(req->store, row_of(workspace_task, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

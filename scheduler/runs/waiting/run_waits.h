@@ -7,6 +7,8 @@
 #include "scheduler/lifecycle/waiting/wait_text.h"
 #include "scheduler/store/store.h"
 
+struct run_waits_row;
+
 enum { WAIT_TIME_SIZE = 40 };
 
 struct run_wait {
@@ -30,6 +32,6 @@ struct run_waits {
 int waits_read(struct store *store, struct db_array *run_ids, struct run_waits *waits, struct err *err);
 /* The same in two parts, for a read among others: the rows are available later (db_ask). */
 int waits_ask(struct store *store, struct db_array *run_ids, struct rows *ret_rows, struct err *err);
-void wait_of_row(struct store *store, const struct rows *rows, int row, struct run_wait *ret_wait);
+void wait_of_row(struct store *store, const struct run_waits_row *row, struct run_wait *ret_wait);
 
 #endif

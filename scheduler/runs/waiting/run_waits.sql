@@ -1,24 +1,26 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: run_waits
--- Returns one row per run: the columns of run_of_view, its workspace, the run before it in the queue, the teams
--- that decide, and the open run tasks of its stage. If its job waits, also the place of the job, and the pool
--- with its workers and quotas. Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read
--- by their organization, run tasks by their run. Queues are in the index runs_queue, waiting jobs in
--- jobs_waiting, running ones in jobs_claimed.
+-- Returns one row per run: the columns of its decision and of its workspace, the run before it in the queue (`b_`),
+-- the teams that decide, and the open run tasks of its stage. If its job waits, also the place of the job, and the pool
+-- with its workers and quotas.
+--
+-- Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read by their organization, run tasks by
+-- their run. Queues are in the index runs_queue, waiting jobs in jobs_waiting, running ones in jobs_claimed.
 -- takes: run_ids text[], lease_seconds integer, max_position integer, keys bytea[], user text
--- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean,
--- auto_apply boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean,
--- stopping smallint, before bigint, since text, rights bigint, b_id text, b_status text, b_stage text,
--- b_underway boolean, b_queued boolean, b_seconds bigint, bit integer null, teams text, team_count bigint,
--- task_name text, taken boolean, task_seconds bigint, task_limit bigint, task_others bigint,
--- current_run_id text null, locked boolean, held boolean, maintenance boolean, locked_reason text null,
--- locked_by text null, workspace text, organization text, hold_run text, hold_worker text,
--- hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null, maintenance_since text,
--- git_waiting boolean, git_error text null, job_id text null, failover boolean, key_missing boolean,
--- place bigint null, places bigint, eta_seconds bigint, eta text, stop_worker text, stop_seconds bigint,
--- quota integer, running bigint, pool text, drained boolean, drained_since text, live bigint, accepting bigint,
--- slots bigint, free bigint, last_seen text, pool_quota integer, pool_running bigint
+-- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean, auto_apply
+-- boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean, stopping
+-- smallint, before bigint null, since text null, rights bigint, b_id text null, b_status text null, b_stage
+-- text null, b_underway boolean, b_queued boolean, b_seconds bigint, bit integer null, teams text null,
+-- team_count bigint, task_name text null, taken boolean, task_seconds bigint, task_limit bigint, task_others
+-- bigint, current_run_id text null, locked boolean, held boolean, maintenance boolean, locked_reason text
+-- null, locked_by text null, workspace text, organization text, hold_run text null, hold_worker text null,
+-- hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null, maintenance_since text
+-- null, git_waiting boolean, git_error text null, job_id text null, failover boolean, key_missing boolean,
+-- place bigint null, places bigint, eta_seconds bigint, eta text null, stop_worker text null, stop_seconds
+-- bigint, quota integer null, running bigint, pool text null, drained boolean, drained_since text null, live
+-- bigint, accepting bigint, slots bigint, free bigint, last_seen text null, pool_quota integer null,
+-- pool_running bigint
 with asked as (select * from runs where id = any(:run_ids::text[])),
 waiting as (select j.* from asked a join jobs j on j.run_id = a.id where j.state = 'waiting'),
 pool_facts as materialized (
@@ -33,8 +35,8 @@ pool_facts as materialized (
             coalesce(sum(k.free) filter (where k.live and k.accepts), 0) as free,
             max(coalesce(k.left_at, k.seen_at)) as last_seen
         from (
-            select w.slots, w.free, w.left_at, w.seen_at, w.left_at is null
-                and w.seen_at > now() - make_interval(secs => :lease_seconds::int) as live,
+            select w.slots, w.free, w.left_at, w.seen_at,
+                w.left_at is null and w.seen_at > now() - make_interval(secs => :lease_seconds::int) as live,
                 not w.draining and w.ordered is null as accepts
             from workers w
             where w.pool_id = p.id
@@ -42,12 +44,14 @@ pool_facts as materialized (
     ) k
 ),
 pools as materialized (
+    -- The duration of the pool's last jobs, if none of its slots is free.
     select p.*, case
         when p.free = 0 then (
             select case
-                when count(*) >= 3 then avg(
-                    extract(epoch from (o.status_timestamps ->> 'finished-at')::timestamptz -
-                            (o.status_timestamps ->> 'started-at')::timestamptz)) end
+                when count(*) >= 3 then avg(extract(epoch from
+                    (o.status_timestamps ->> 'finished-at')::timestamptz
+                    - (o.status_timestamps ->> 'started-at')::timestamptz))
+            end
             from (
                 select id
                 from runs
@@ -58,10 +62,12 @@ pools as materialized (
             join operations o on o.id in ('plan' || substr(e.id, 4), 'apply' || substr(e.id, 4))
             join workers w on w.id = o.worker_id and w.pool_id = p.id
             where o.status_timestamps ? 'finished-at' and o.status_timestamps ? 'started-at'
-        ) end as job_seconds
+        )
+    end as job_seconds
     from pool_facts p
 ),
 places as (
+    -- The order in which the claim picks jobs (runs/claim.sql).
     select x.*
     from pools p
     cross join lateral (
@@ -69,8 +75,8 @@ places as (
             count(*) over () as total
         from (
             select q.id, q.class, q.created_at,
-                coalesce(b.n, 0) + row_number() over
-                (partition by q.class, q.organization_id order by q.created_at, q.id) as turn
+                coalesce(b.n, 0)
+                    + row_number() over (partition by q.class, q.organization_id order by q.created_at, q.id) as turn
             from (
                 select id, class, created_at, organization_id
                 from jobs
@@ -88,55 +94,71 @@ places as (
     ) x
 )
 select r.id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, r.auto_apply, r.allow_empty_apply,
-    r.has_changes, r.queued, r.underway, r.stopping, case
-    when r.queued then (
-        select count(*)
-        from (
-            select 1
-            from runs q
-            where q.workspace_id = r.workspace_id and q.queued and not q.plan_only
-                and q.position < r.position
-            limit :max_position
-        ) f
-    ) end as before,
-    :sql_time(case when r.queued then r.created_at when j.id is not null then j.created_at
+    r.has_changes, r.queued, r.underway, r.stopping,
+    case
+        when r.queued then (
+            select count(*)
+            from (
+                select 1
+                from runs q
+                where q.workspace_id = r.workspace_id and q.queued and not q.plan_only and q.position < r.position
+                limit :max_position
+            ) f
+        )
+    end as before,
+    :sql_time(
+        case
+            when r.queued then r.created_at
+            when j.id is not null then j.created_at
             when r.stopping > 0 then r.canceled_at
-            else (r.status_timestamps ->> (replace(r.status, '_', '-') || '-at'))::timestamptz end) as since,
-    :rights_in_workspace(:user, r.organization_id, r.workspace_id) as rights, b.id as b_id,
-    b.status as b_status, b.stage as b_stage, b.underway as b_underway, b.queued as b_queued,
+            else (r.status_timestamps ->> (replace(r.status, '_', '-') || '-at'))::timestamptz
+        end
+    ) as since,
+    :rights_in_workspace(:user, r.organization_id, r.workspace_id) as rights,
+    b.id as b_id, b.status as b_status, b.stage as b_stage, b.underway as b_underway, b.queued as b_queued,
     extract(epoch from now() - coalesce(
-            (b.status_timestamps ->> (replace(b.status, '_', '-') || '-at'))::timestamptz, b.created_at))::
-    bigint as b_seconds, d.bit, e.teams, e.team_count, t.task_name, t.taken, t.seconds as task_seconds,
-    t.limit_seconds as task_limit, t.others as task_others, :workspace_row(w), w.locked_reason,
+        (b.status_timestamps ->> (replace(b.status, '_', '-') || '-at'))::timestamptz, b.created_at
+    ))::bigint as b_seconds,
+    d.bit, e.teams, e.team_count,
+    t.task_name, t.taken, t.seconds as task_seconds, t.limit_seconds as task_limit, t.others as task_others,
+    :workspace_row(w), w.locked_reason,
     (
         select coalesce((
-                select case when t.kind = 'owners'
-                    or t.visibility = 'organization' then 'the team ' || t.name else 'a team' end
-                from teams t
-                where t.user_id = u.id and t.kind in ('owners', 'team')
-            ), u.username)
+            select case
+                when t.kind = 'owners' or t.visibility = 'organization' then 'the team ' || t.name
+                else 'a team'
+            end
+            from teams t
+            where t.user_id = u.id and t.kind in ('owners', 'team')
+        ), u.username)
         from users u
         where u.id = w.locked_by
-    ) as locked_by, w.name as workspace,
-    (select name from organizations where id = w.organization_id) as organization, h.run_id as hold_run,
-    h.worker as hold_worker, h.engine_ended as hold_engine_ended,
-    h.settled_at is not null as hold_settled, m.reason as maintenance_reason,
+    ) as locked_by,
+    w.name as workspace,
+    (select name from organizations where id = w.organization_id) as organization,
+    h.run_id as hold_run, h.worker as hold_worker, h.engine_ended as hold_engine_ended,
+    h.settled_at is not null as hold_settled,
+    m.reason as maintenance_reason,
     to_char(m.since at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as maintenance_since,
-    g.id is not null as git_waiting, g.error as git_error, j.id as job_id, not r.plan_only
-    and :epoch_is_young(:lease_seconds) as failover, j.id is not null
-    and :job_key_is_missing(j, :keys) as key_missing, case
-    when x.total <= :max_position then x.place end as place, least(x.total, :max_position) as places,
+    g.id is not null as git_waiting, g.error as git_error,
+    j.id as job_id,
+    not r.plan_only and :epoch_is_young(:lease_seconds) as failover,
+    j.id is not null and :job_key_is_missing(j, :keys) as key_missing,
+    case when x.total <= :max_position then x.place end as place,
+    least(x.total, :max_position) as places,
     (x.place * p.job_seconds / greatest(p.slots, 1))::bigint as eta_seconds,
     :sql_time(now() + make_interval(secs => (x.place * p.job_seconds / greatest(p.slots, 1))::float8)) as eta,
     case
-    when r.stopping > 0 then (
-        select k.name from jobs s join workers k on k.id = s.worker_id where s.run_id = r.id
-    ) end as stop_worker, extract(epoch from now() - r.canceled_at)::bigint as stop_seconds,
-    o.runs as quota, case
-    when o.runs is not null then :organization_running(r.organization_id) end as running, p.name as pool,
-    p.drained_at is not null as drained,
-    to_char(p.drained_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as drained_since, p.live,
-    p.accepting, p.slots, p.free,
+        when r.stopping > 0 then (
+            select k.name from jobs s join workers k on k.id = s.worker_id where s.run_id = r.id
+        )
+    end as stop_worker,
+    extract(epoch from now() - r.canceled_at)::bigint as stop_seconds,
+    o.runs as quota,
+    case when o.runs is not null then :organization_running(r.organization_id) end as running,
+    p.name as pool, p.drained_at is not null as drained,
+    to_char(p.drained_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as drained_since,
+    p.live, p.accepting, p.slots, p.free,
     to_char(p.last_seen at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as last_seen,
     p.quota as pool_quota, p.running as pool_running
 from asked r
@@ -147,21 +169,27 @@ left join lateral (
     select q.*
     from runs q
     where r.queued and not r.plan_only
-        and q.id = coalesce(w.current_run_id,
-                (
-                    select f.id
-                    from runs f
-                    where f.workspace_id = r.workspace_id and f.queued and not f.plan_only
-                        and f.position < r.position
-                    order by f.position
-                    limit 1
-                )) and q.id <> r.id
+        and q.id = coalesce(w.current_run_id, (
+            select f.id
+            from runs f
+            where f.workspace_id = r.workspace_id and f.queued and not f.plan_only and f.position < r.position
+            order by f.position
+            limit 1
+        ))
+        and q.id <> r.id
 ) b on true
 cross join lateral (
-    select case when r.queued then case when b.status = 'policy_override' then 12
-        when b.status = 'planned_and_saved' or b.stage = 'confirm' and not b.underway then 3 end
-        else case when r.status = 'policy_override' then 12 when r.status = 'planned_and_saved'
-        or r.stage = 'confirm' and not r.underway then 3 end end as bit
+    -- The right that a decision needs: to override policies, or to apply. Of a queued run, the run before it.
+    select case
+        when r.queued then case
+            when b.status = 'policy_override' then 12
+            when b.status = 'planned_and_saved' or b.stage = 'confirm' and not b.underway then 3
+        end
+        else case
+            when r.status = 'policy_override' then 12
+            when r.status = 'planned_and_saved' or r.stage = 'confirm' and not r.underway then 3
+        end
+    end as bit
 ) d
 cross join lateral (
     select count(*) as team_count, string_agg(t.name, ', ' order by t.n) filter (where t.n <= 3) as teams
@@ -170,19 +198,19 @@ cross join lateral (
         from teams t
         where d.bit is not null and t.organization_id = r.organization_id
             and (t.kind = 'owners' or t.kind = 'team' and t.visibility = 'organization')
-            and (t.rights & (1::bigint << d.bit) <> 0
-                    or exists (
-                        select 1
-                        from team_workspaces a
-                        where a.team_id = t.id and a.workspace_id = w.id
-                            and a.rights & (1::bigint << d.bit) <> 0
-                    )
-                    or exists (
-                        select 1
-                        from team_projects a
-                        where a.team_id = t.id and a.project_id = w.project_id
-                            and a.rights & (1::bigint << d.bit) <> 0
-                    ))
+            and (
+                t.rights & (1::bigint << d.bit) <> 0
+                or exists (
+                    select 1
+                    from team_workspaces a
+                    where a.team_id = t.id and a.workspace_id = w.id and a.rights & (1::bigint << d.bit) <> 0
+                )
+                or exists (
+                    select 1
+                    from team_projects a
+                    where a.team_id = t.id and a.project_id = w.project_id and a.rights & (1::bigint << d.bit) <> 0
+                )
+            )
         order by n
         limit 4
     ) t

@@ -34,4 +34,9 @@ struct sealed_secret {
 /* Opens it; NULL if the column is null. Free the secret with crypto_secret_freep. */
 int secret_open(struct store *store, const struct sealed_secret *sealed, char **ret_secret, struct err *err);
 
+/* The same two for a column of a row's struct. */
+int hex_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err);
+int secret_open_hex(struct store *store, struct db_hex sealed, const char *prefix, const char *id, char **ret_secret,
+	struct err *err);
+
 #endif

@@ -6,8 +6,7 @@
  * Notification configurations, and the latest responses of their servers. A configuration subscribes to events of a
  * workspace, of a project's workspaces or of a team (the subscribable).
  *
- * Columns read: the table's, `triggers_json`, `emails_json`, `users` (ids) and `responses` (the latest first), as JSON.
- * URLs are sealed (store/notifications/notification_urls.h).
+ * Rows are notification_configuration_row. URLs are sealed (store/notifications/notification_urls.h).
  */
 
 #include "scheduler/store/store.h"
@@ -41,7 +40,7 @@ struct notification_configuration {
 	const struct notification_response *verified; /* the response to its verification; NULL: it was not verified */
 };
 
-/* The columns id and organization_id; ERR_NOT_FOUND. */
+/* One subscribable_row; ERR_NOT_FOUND. */
 int subscribable_read(
 	struct store *store, enum subscribable kind, const char *id, struct rows *ret_rows, struct err *err);
 
@@ -55,9 +54,8 @@ int notification_configurations_list(struct store *store, const struct notificat
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* Appends a row's token; appends nothing if it has none. */
-int notification_token_open(
-	struct store *store, const struct rows *rows, int row, struct buf *ret_token, struct err *err);
+/* Appends a configuration's token; nothing if it is null. */
+int notification_token_open(struct store *store, struct db_hex sealed, struct buf *ret_token, struct err *err);
 
 /* ERR_INVALID for users who are not members, and if the subscribable has the maximum number of configurations. */
 int notification_configuration_create(

@@ -1,29 +1,142 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: notification_configuration_read
--- takes: id text
--- gives: id text, organization_id text, workspace_id text null, project_id text null, team_id text null,
--- name text, enabled boolean, destination_type text, url_sealed bytea null, token_sealed bytea null,
--- triggers text, email_addresses text, created_at timestamptz, updated_at timestamptz, triggers_json jsonb,
--- emails_json jsonb, users jsonb, responses jsonb
-select c.*, to_jsonb(c.triggers) as triggers_json, to_jsonb(c.email_addresses) as emails_json,
+-- shape: notification_configuration
+-- total bigint optional, id text, organization_id text, workspace_id text null, project_id text null,
+-- team_id text null, name text, enabled boolean, destination_type text, url_sealed bytea null,
+-- token_sealed bytea null, triggers text, email_addresses text, created_at timestamptz, updated_at timestamptz,
+-- triggers_json jsonb, emails_json jsonb, users jsonb, responses jsonb
+
+-- fragment: notification_configurations()
+-- The columns of the shape notification_configuration. `responses`: the latest first, with sealed URLs
+-- (notification_responses_open).
+c.*, to_jsonb(c.triggers) as triggers_json, to_jsonb(c.email_addresses) as emails_json,
     (
         select coalesce(jsonb_agg(u.user_id order by u.user_id), '[]')
         from notification_users u
         where u.configuration_id = c.id
     ) as users,
     (
-        select coalesce(jsonb_agg(jsonb_build_object(
-                    :response_url_members(), 'body', r.body, 'code', r.code, 'headers', r.headers,
-                        'sent-at', to_char(r.sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                        'successful', r.successful::text) order by r.id desc), '[]')
+        select coalesce(jsonb_agg(
+            jsonb_build_object(
+                'url', '', 'url-sealed', translate(encode(r.url_sealed, 'base64'), E'\n', ''),
+                'body', r.body, 'code', r.code, 'headers', r.headers,
+                'sent-at', to_char(r.sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                'successful', r.successful::text
+            ) order by r.id desc
+        ), '[]')
         from notification_responses r
         where r.configuration_id = c.id
     ) as responses
-from notification_configurations c
-where c.id = :id;
+from notification_configurations c;
 
--- statement: users_save
+-- statement: notification_configuration_read
+-- takes: id text
+-- gives: notification_configuration
+select :notification_configurations() where c.id = :id;
+
+-- fragment: subscribable_configurations(column)
+-- One page, the oldest first, with the total in each row; one row without a configuration if the page is empty.
+select t.total, c.*
+from (select count(*) as total from notification_configurations where :column = :subscribable_id) t
+left join (
+    select :notification_configurations()
+    where c.:column = :subscribable_id
+    order by c.created_at, c.id
+    limit :limit
+    offset :offset
+) c on true
+order by c.created_at, c.id;
+
+-- statement: workspace_configurations
+-- takes: subscribable_id text, limit bigint, offset bigint
+-- gives: notification_configuration
+:subscribable_configurations(workspace_id);
+
+-- statement: project_configurations
+-- takes: like workspace_configurations
+-- gives: notification_configuration
+:subscribable_configurations(project_id);
+
+-- statement: team_configurations
+-- takes: like workspace_configurations
+-- gives: notification_configuration
+:subscribable_configurations(team_id);
+
+-- shape: subscribable
+-- id text, organization_id text optional
+
+-- statement: workspace_subscribable
+-- takes: id text
+-- gives: subscribable
+select id, organization_id from workspaces where id = :id;
+
+-- statement: project_subscribable
+-- takes: like workspace_subscribable
+-- gives: subscribable
+select id, organization_id from projects where id = :id;
+
+-- statement: team_subscribable
+-- takes: like workspace_subscribable
+-- gives: subscribable
+select id, organization_id from teams where id = :id;
+
+-- statement: workspace_subscribable_lock
+-- Locks the owner, so that no other transaction adds a configuration to it.
+-- takes: like workspace_subscribable
+-- gives: subscribable
+select id from workspaces where id = :id for no key update;
+
+-- statement: project_subscribable_lock
+-- takes: like workspace_subscribable
+-- gives: subscribable
+select id from projects where id = :id for no key update;
+
+-- statement: team_subscribable_lock
+-- takes: like workspace_subscribable
+-- gives: subscribable
+select id from teams where id = :id for no key update;
+
+-- fragment: configuration_create(table, column)
+-- Adds no row if the owner has the maximum number of configurations.
+insert into notification_configurations
+    (id, organization_id, :column, name, enabled, destination_type, url_sealed, token_sealed, triggers,
+        email_addresses)
+select :id, organization_id, id, :name, :enabled, :destination_type, :url_sealed, :token_sealed,
+    array(select jsonb_array_elements_text(:triggers::jsonb)),
+    array(select jsonb_array_elements_text(:emails::jsonb))
+from :table
+where id = :subscribable_id
+    and (select count(*) from notification_configurations where :column = :subscribable_id) < :max;
+
+-- statement: workspace_configuration_create
+-- takes: subscribable_id text, id text, name text, enabled boolean, destination_type text, url_sealed bytea,
+-- token_sealed bytea, triggers jsonb, emails jsonb, max bigint
+:configuration_create(workspaces, workspace_id);
+
+-- statement: project_configuration_create
+-- takes: like workspace_configuration_create
+:configuration_create(projects, project_id);
+
+-- statement: team_configuration_create
+-- takes: like workspace_configuration_create
+:configuration_create(teams, team_id);
+
+-- statement: notification_configuration_update
+-- Changes the configuration if nobody else has since `updated_at`, and deletes its notifications if it is disabled.
+-- Keeps its token unless `sets_token`.
+-- takes: id text, name text, enabled boolean, url_sealed bytea, sets_token boolean, token_sealed bytea,
+-- triggers jsonb, emails jsonb, updated_at timestamptz
+with gone as (delete from notifications where configuration_id = :id and not :enabled)
+update notification_configurations
+set name = :name, enabled = :enabled, url_sealed = :url_sealed::bytea,
+    token_sealed = case when :sets_token then :token_sealed::bytea else token_sealed end,
+    triggers = array(select jsonb_array_elements_text(:triggers::jsonb)),
+    email_addresses = array(select jsonb_array_elements_text(:emails::jsonb)), updated_at = now()
+where id = :id and updated_at = :updated_at::timestamptz;
+
+-- statement: notification_users_save
+-- Replaces the configuration's users by those of the array of ids who are members of its organization, and returns the
+-- number of the others.
 -- takes: id text, users jsonb
 -- gives: strangers bigint
 with wanted as (select jsonb_array_elements_text(:users::jsonb) as id),
@@ -39,19 +152,6 @@ gone as (
 made as (insert into notification_users select :id, id from may on conflict do nothing)
 select (select count(*) from wanted) - (select count(*) from may) as strangers;
 
--- statement: notification_configurations_update
--- takes: configuration_id text, name text, enabled boolean, url_sealed bytea, p5 boolean, p6 bytea, p7 jsonb,
--- p8 jsonb, updated_at timestamptz
-with gone as (
-    delete from notifications where configuration_id = :configuration_id and not :enabled
-)
-update notification_configurations
-set name = :name, enabled = :enabled, url_sealed = :url_sealed::bytea, token_sealed = case
-    when :p5 then :p6::bytea else token_sealed end,
-    triggers = array(select jsonb_array_elements_text(:p7::jsonb)),
-    email_addresses = array(select jsonb_array_elements_text(:p8::jsonb)), updated_at = now()
-where id = :configuration_id and updated_at = :updated_at::timestamptz;
-
 -- statement: notification_configuration_delete
 -- takes: id text
 delete from notification_configurations where id = :id;
@@ -62,7 +162,8 @@ insert into notification_responses (configuration_id, url_sealed, code, body, he
 values (:configuration_id, :url_sealed, :code, :body, :headers::jsonb, :successful);
 
 -- statement: notification_responses_trim
--- takes: configuration_ids text[], responses_kept bigint
+-- Deletes all but the latest `kept` responses of each configuration.
+-- takes: configuration_ids text[], kept bigint
 delete from notification_responses
 where id in (
     select r.id
@@ -73,7 +174,7 @@ where id in (
             from notification_responses x
             where x.configuration_id = r.configuration_id
             order by x.id desc
-            offset :responses_kept
+            offset :kept
             limit 1
         )
     for update skip locked

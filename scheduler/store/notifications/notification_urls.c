@@ -12,11 +12,9 @@ void notification_url_seal(struct store *store, const char *url, struct buf *ret
 		seal_text(store, CONTEXT, url, ret_sealed);
 }
 
-int notification_url_open(struct store *store, const struct rows *rows, int row, struct buf *ret_url, struct err *err)
+int notification_url_open(struct store *store, struct db_hex sealed, struct buf *ret_url, struct err *err)
 {
-	return row_null(rows, row, "url_sealed")
-		? 0
-		: seal_open(store, CONTEXT, (struct sealed_column){rows, row, "url_sealed"}, ret_url, err);
+	return sealed.text ? hex_open(store, CONTEXT, sealed, ret_url, err) : 0;
 }
 
 static int response_open(struct store *store, json_t *response, struct err *err)
@@ -35,10 +33,9 @@ static int response_open(struct store *store, json_t *response, struct err *err)
 	return 0;
 }
 
-int notification_responses_open(
-	struct store *store, const struct rows *rows, int row, json_t **ret_responses, struct err *err)
+int notification_responses_open(struct store *store, const char *sealed, json_t **ret_responses, struct err *err)
 {
-	json_auto_t *responses = row_json(rows, row, "responses");
+	json_auto_t *responses = json_shown(sealed);
 	json_t *response;
 	size_t i;
 

@@ -32,103 +32,103 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 	if (!json_array_size(rows))
 		return 0;
 	text = json_text(rows);
-	if (db_query(store->db, &made, err, notifications_put_up, .p1 = text,
-		    .notification_seconds = store->settings->notification_seconds,
-		    .trigger_name = trigger_name(TRIGGER_COMPLETED), .trigger_name_2 = trigger_name(TRIGGER_ERRORED),
-		    .trigger_name_3 = trigger_name(TRIGGER_DESTROY_RESULTS)) < 0)
+	if (db_query(store->db, &made, err, notifications_put_up, .events = text,
+		    .give_up_seconds = store->settings->notification_seconds,
+		    .completed = trigger_name(TRIGGER_COMPLETED), .errored = trigger_name(TRIGGER_ERRORED),
+		    .destroyed = trigger_name(TRIGGER_DESTROY_RESULTS)) < 0)
 		return -1;
-	for (int i = 0; i < made.count; i++)
-		outbox_add_notification(outbox, row_of(notifications_put_up, &made, i)->id,
-			row_of(notifications_put_up, &made, i)->run_id);
+	for (int i = 0; i < made.count; i++) {
+		const struct notifications_put_up_row *notification = row_of(notifications_put_up, &made, i);
+
+		outbox_add_notification(outbox, notification->id, notification->run_id);
+	}
 	return 0;
 }
 
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err)
 {
 	return db_query(store->db, NULL, err, notification_reminder_put_up, .workspace_id = workspace_id,
-		.trigger_name = trigger_name(TRIGGER_DESTROY_REMINDER), .due_at = due_at, .new_id = id_new("ntf").text,
-		.notification_seconds = store->settings->notification_seconds);
+		.trigger = trigger_name(TRIGGER_DESTROY_REMINDER), .due_at = due_at, .id = id_new("ntf").text,
+		.give_up_seconds = store->settings->notification_seconds);
 }
 
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, notification_verification_put_up, .configuration_id = configuration_id,
-		.new_id = id_new("ntf").text, .verification = VERIFICATION,
-		.notification_seconds = store->settings->notification_seconds);
+		.id = id_new("ntf").text, .trigger = VERIFICATION,
+		.give_up_seconds = store->settings->notification_seconds);
 }
 
 /* ---- claim ---- */
 
-static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
+static struct notification_text text_of(const struct store *store, const struct notifications_claim_row *row)
 {
-	const char *trigger = row_text(rows, row, "trigger");
-	bool verification = text_equal(trigger, VERIFICATION);
+	bool verification = text_equal(row->trigger, VERIFICATION);
 
 	return (struct notification_text){.public_url = store->settings->public_url,
-		.configuration_id = row_text(rows, row, "configuration_id"),
-		.configuration_name = row_text(rows, row, "name"),
-		.trigger = trigger_parse(trigger),
-		.run_status = row_text(rows, row, "run_status"),
-		.updated_at = verification ? NULL : row_text(rows, row, "happened_at"),
-		.updated_by = row_text(rows, row, "updated_by"),
-		.due_at = row_text(rows, row, "due_at"),
-		.run_id = row_text(rows, row, "run_id"),
-		.run_message = row_text(rows, row, "message"),
-		.run_created_at = row_text(rows, row, "run_created_at"),
-		.run_created_by = row_text(rows, row, "created_by"),
-		.workspace_id = row_text(rows, row, "workspace_id"),
-		.workspace = row_text(rows, row, "workspace"),
-		.organization = row_text(rows, row, "organization")};
+		.configuration_id = row->configuration_id,
+		.configuration_name = row->name,
+		.trigger = trigger_parse(row->trigger),
+		.run_status = row->run_status,
+		.updated_at = verification ? NULL : row->happened_at,
+		.updated_by = row->updated_by,
+		.due_at = row->due_at,
+		.run_id = row->run_id,
+		.run_message = row->message,
+		.run_created_at = row->run_created_at,
+		.run_created_by = row->created_by,
+		.workspace_id = row->workspace_id,
+		.workspace = row->workspace,
+		.organization = row->organization};
 }
 
 /* Adds the destination: a URL and a signing key, or mail recipients. */
-static int way_add(struct store *store, const struct rows *rows, int row, json_t *request, struct err *err)
+static int way_add(struct store *store, const struct notifications_claim_row *row, json_t *request, struct err *err)
 {
-	const struct notification_text text = text_of(store, rows, row);
+	const struct notification_text text = text_of(store, row);
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT),
 					  url = BUF_INIT(NOTIFICATION_URL_LIMIT);
 
-	if (!row_null(rows, row, "membership_id")) {
-		_cleanup_(freep) char *subject =
-			mem_printf("Invitation to the organization %s", row_text(rows, row, "invited_by"));
+	if (row->membership_id) {
+		_cleanup_(freep) char *subject = mem_printf("Invitation to the organization %s", row->invited_by);
 
-		json_object_set_new(request, "mail",
-			json_pack("{s[s] ss}", "to", row_text(rows, row, "invited"), "subject", subject));
+		json_object_set_new(request, "mail", json_pack("{s[s] ss}", "to", row->invited, "subject", subject));
 		return 0;
 	}
-	if (text_equal(row_text(rows, row, "destination_type"), "email")) {
+	if (text_equal(row->destination_type, "email")) {
 		_cleanup_(freep) char *subject = notification_subject(&text);
 
-		json_object_set_new(request, "mail",
-			json_pack("{so ss}", "to", row_json(rows, row, "recipients"), "subject", subject));
+		json_object_set_new(
+			request, "mail", json_pack("{so ss}", "to", json_shown(row->recipients), "subject", subject));
 		return 0;
 	}
-	if (notification_token_open(store, rows, row, &token, err) < 0 ||
-		notification_url_open(store, rows, row, &url, err) < 0)
+	if (notification_token_open(store, row->token_sealed, &token, err) < 0 ||
+		notification_url_open(store, row->url_sealed, &url, err) < 0)
 		return -1;
 	json_object_set_new(request, "url", json_string(buf_str(&url)));
 	json_object_set_new(request, "hmac-key", json_string_or_null(token.len ? buf_str(&token) : NULL));
 	return 0;
 }
 
-static char *body_of(const struct store *store, const struct rows *rows, int row)
+static char *body_of(const struct store *store, const struct notifications_claim_row *row)
 {
-	const struct notification_text text = text_of(store, rows, row);
+	const struct notification_text text = text_of(store, row);
 
-	if (!row_null(rows, row, "membership_id"))
-		return invitation_mail_text(store, rows, row);
-	return notification_body(&text, row_text(rows, row, "destination_type"));
+	if (row->membership_id)
+		return invitation_mail_compose(
+			store, &(struct invitation_mail){row->membership_id, row->invited_by, row->expires_at});
+	return notification_body(&text, row->destination_type);
 }
 
-static int claimed_add(struct store *store, const struct rows *rows, int row, json_t *requests, struct err *err)
+static int claimed_add(
+	struct store *store, const struct notifications_claim_row *row, json_t *requests, struct err *err)
 {
-	_cleanup_(freep) char *body = body_of(store, rows, row);
-	json_t *request = json_pack("{ss si so ss sI}", "id", row_text(rows, row, "id"), "attempt",
-		(int)row_int(rows, row, "attempt"), "run", json_string_or_null(row_text(rows, row, "run_id")), "body",
-		body, "give-up-in-ms", (json_int_t)row_int(rows, row, "give_up_in_ms"));
+	_cleanup_(freep) char *body = body_of(store, row);
+	json_t *request = json_pack("{ss si so ss sI}", "id", row->id, "attempt", (int)row->attempt, "run",
+		json_string_or_null(row->run_id), "body", body, "give-up-in-ms", (json_int_t)row->give_up_in_ms);
 
-	if (way_add(store, rows, row, request, err) == 0)
+	if (way_add(store, row, request, err) == 0)
 		return json_array_append_new(requests, request);
 	json_decref(request);
 	return -1;
@@ -146,66 +146,66 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 		return -1;
 	/* A notification whose token can't be opened must not block the others. It stays claimed until it is given
 	 * up. */
-	for (int i = 0; i < rows.count; i++)
-		if (claimed_add(store, &rows, i, requests, err) < 0)
-			log_error("a notification can't be sent", "notification", row_text(&rows, i, "id"), "run",
-				row_text(&rows, i, "run_id"), "error", err->message, NULL);
+	for (int i = 0; i < rows.count; i++) {
+		const struct notifications_claim_row *row = row_of(notifications_claim, &rows, i);
+
+		if (claimed_add(store, row, requests, err) < 0)
+			log_error("a notification can't be sent", "notification", row->id, "run", row->run_id, "error",
+				err->message, NULL);
+	}
 	return 0;
 }
 
 /* ---- outcomes ---- */
 
-#define NOTE_FIELDS(rows, row)                                                                                         \
-	"run", row_text(rows, row, "run_id"), "notification", row_text(rows, row, "id"), "configuration",              \
-		row_text(rows, row, "configuration_id"), "trigger", row_text(rows, row, "trigger"), "status",          \
-		row_text(rows, row, "code"), "error", row_text(rows, row, "error")
+#define NOTE_FIELDS(row)                                                                                               \
+	"run", (row)->run_id, "notification", (row)->id, "configuration", (row)->configuration_id, "trigger",          \
+		(row)->trigger, "status", (row)->code, "error", (row)->error
 
 /* Logs the outcome with the run's id, so that the log can be searched by run. */
-static void note_end(const struct rows *rows, int row)
+static void note_end(const struct notification_ended_row *row)
 {
-	bool delivered = text_equal(row_of(notifications_give_up, rows, row)->ended, "acknowledged");
+	bool delivered = text_equal(row->ended, "acknowledged");
 
 	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"",
-		!row_of(notifications_give_up, rows, row)->destination_type
-			? "email"
-			: row_of(notifications_give_up, rows, row)->destination_type,
-		delivered ? "delivered" : "gave_up");
+		row->destination_type ? row->destination_type : "email", delivered ? "delivered" : "gave_up");
 	if (delivered)
-		log_info("a notification was delivered", NOTE_FIELDS(rows, row), NULL);
+		log_info("a notification was delivered", NOTE_FIELDS(row), NULL);
 	else
-		log_warn("a notification could not be delivered", NOTE_FIELDS(rows, row), NULL);
+		log_warn("a notification could not be delivered", NOTE_FIELDS(row), NULL);
+}
+
+/* Notes the ends, and trims the responses of their configurations. */
+static int ended_note(struct store *store, const struct rows *rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
+
+	for (int i = 0; i < rows->count; i++) {
+		const struct notification_ended_row *row = row_of(notification_ended, rows, i);
+
+		if (row->configuration_id)
+			db_array_add(&touched, row->configuration_id);
+		if (row->ended)
+			note_end(row);
+	}
+	return rows->count ? notification_responses_trim(store, &touched, err) : 0;
 }
 
 int notifications_delivered(struct store *store, const json_t *deliveries, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
-	/* Returns the deliveries in their order, without those of earlier attempts. Logs each that has a configuration,
-	 * and deletes notifications that are delivered or given up. */
-	if (db_query(store->db, &rows, err, notifications_delivered, .p1 = text) < 0)
+	if (db_query(store->db, &rows, err, notifications_delivered, .deliveries = text) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		if (row_of(notifications_give_up, &rows, i)->configuration_id)
-			db_array_add(&touched, row_of(notifications_give_up, &rows, i)->configuration_id);
-		if (row_of(notifications_give_up, &rows, i)->ended)
-			note_end(&rows, i);
-	}
-	return notification_responses_trim(store, &touched, err);
+	return ended_note(store, &rows, err);
 }
 
 int notifications_give_up(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
 
 	if (db_query(store->db, &rows, err, notifications_give_up) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		if (row_of(notifications_give_up, &rows, i)->configuration_id)
-			db_array_add(&touched, row_of(notifications_give_up, &rows, i)->configuration_id);
-		note_end(&rows, i);
-	}
-	return rows.count ? notification_responses_trim(store, &touched, err) : 0;
+	return ended_note(store, &rows, err);
 }

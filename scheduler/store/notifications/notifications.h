@@ -21,11 +21,6 @@ struct notification_event {
 	const char *actor; /* user id, or NULL */
 };
 
-/* For a statement that reads workspaces under that alias: whether a configuration subscribes to the workspace. */
-#define WORKSPACE_IS_WATCHED(workspace)                                                                                \
-	"exists (select 1 from notification_configurations nc where nc.enabled "                                       \
-	"and (nc.workspace_id = " workspace ".id or nc.project_id = " workspace ".project_id))"
-
 /* Adds an event to the rows for notifications_put_up. */
 void notification_event_add(json_t *rows, const struct notification_event *event);
 /* Creates the notifications of these events, and adds their job messages to the outbox. In a transaction. */

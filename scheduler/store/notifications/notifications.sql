@@ -9,62 +9,64 @@ exists (
 );
 
 -- statement: notifications_put_up
--- takes: p1 jsonb, notification_seconds double precision, trigger_name text, trigger_name_2 text,
--- trigger_name_3 text
+-- Creates the notifications of an array of events, and returns them. The end of a run that destroys its workspace
+-- automatically is also an event of `destroyed`.
+-- takes: events jsonb, give_up_seconds double precision, completed text, errored text, destroyed text
 -- gives: id text, run_id text null
 insert into notifications
     (id, configuration_id, run_id, trigger, run_status, happened_at, actor_id, give_up_at)
 select 'ntf-' || substr(md5(u.id || c.id || t.trigger), 1, 16), c.id, u.run_id, t.trigger, u.status, u.at,
-    u.actor, now() + make_interval(secs => :notification_seconds)
-from jsonb_to_recordset(:p1::jsonb) as u(
+    u.actor, now() + make_interval(secs => :give_up_seconds)
+from jsonb_to_recordset(:events::jsonb) as u(
     id text, run_id text, workspace_id text, trigger text, status text, at timestamptz, actor text)
 join workspaces w on w.id = u.workspace_id
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
 cross join lateral (
-    values (u.trigger),
-        (case when u.trigger in (:trigger_name, :trigger_name_2)
+    values (u.trigger), (
+        case
+            when u.trigger in (:completed, :errored)
                 and exists (
-                    select 1
-                    from run_inputs i
-                    where i.run_id = u.run_id and i.trigger_reason = 'auto_destroy'
-                ) then :trigger_name_3 end)
+                    select 1 from run_inputs i where i.run_id = u.run_id and i.trigger_reason = 'auto_destroy'
+                ) then :destroyed
+        end
+    )
 ) t(trigger)
 where c.enabled and t.trigger = any(c.triggers)
 returning id, run_id;
 
 -- statement: notification_reminder_put_up
--- takes: workspace_id text, trigger_name text, due_at timestamptz, new_id text,
--- notification_seconds double precision
+-- Creates a reminder for each configuration that subscribes to it. `id` makes their ids.
+-- takes: workspace_id text, trigger text, due_at timestamptz, id text, give_up_seconds double precision
 insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, due_at, give_up_at)
-select 'ntf-' || substr(md5(:new_id || c.id), 1, 16), c.id, w.id, :trigger_name, now(),
-    :due_at::timestamptz, now() + make_interval(secs => :notification_seconds)
+select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(),
+    :due_at::timestamptz, now() + make_interval(secs => :give_up_seconds)
 from workspaces w
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
-where w.id = :workspace_id and c.enabled and :trigger_name = any(c.triggers);
+where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
 -- statement: notification_verification_put_up
--- takes: configuration_id text, new_id text, verification text, notification_seconds double precision
+-- takes: configuration_id text, id text, trigger text, give_up_seconds double precision
 insert into notifications (id, configuration_id, trigger, happened_at, give_up_at)
-select :new_id, id, :verification, now(), now() + make_interval(secs => :notification_seconds)
+select :id, id, :trigger, now(), now() + make_interval(secs => :give_up_seconds)
 from notification_configurations
 where id = :configuration_id;
 
 -- statement: notifications_claim
--- Claims up to $2 notifications: the oldest of notifications_waiting, or of the ids in $1 if there are any.
+-- Claims up to `max` notifications: the oldest of notifications_waiting, or of the ids in `asked` if there are any.
 -- Returns all that their messages say. Every join is by a primary key, and the picked ids are an array
 -- (db/db.h, "plans").
 -- takes: asked jsonb, max bigint, notifier text, lease_seconds double precision, keys bytea[]
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
--- give_up_in_ms bigint, updated_by text null, configuration_id text, name text, destination_type text,
--- url_sealed bytea null, token_sealed bytea null, recipients jsonb, run_created_at text, due_at text,
--- message text, created_by text null, membership_id text null, invited_by text, invited text null,
--- expires_at text, workspace_id text, workspace text, organization text
+-- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,
+-- destination_type text null, url_sealed bytea null, token_sealed bytea null, recipients jsonb,
+-- run_created_at text null, due_at text null, message text null, created_by text null,
+-- membership_id text null, invited_by text null, invited text null, expires_at text null,
+-- workspace_id text null, workspace text null, organization text null
 with picked as (
     select id
     from notifications k
     where delivery = 'waiting'
-        and
-        (jsonb_array_length(:asked::jsonb) = 0 or id in (select jsonb_array_elements_text(:asked::jsonb)))
+        and (jsonb_array_length(:asked::jsonb) = 0 or id in (select jsonb_array_elements_text(:asked::jsonb)))
         and not exists (
             select 1
             from notification_configurations f
@@ -88,12 +90,11 @@ left join run_inputs i on i.run_id = q.run_id
 left join users b on b.id = i.created_by
 left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id)
 left join organizations o on o.id = w.organization_id
-where n.id = q.id and q.id = any(array(select id from picked))
-    and n.id = any(array(select id from picked))
+where n.id = q.id and q.id = any(array(select id from picked)) and n.id = any(array(select id from picked))
 returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happened_at) as happened_at,
     greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms,
-    a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, c.url_sealed,
-    c.token_sealed,
+    a.username as updated_by,
+    c.id as configuration_id, c.name, c.destination_type, c.url_sealed, c.token_sealed,
     (
         select coalesce(jsonb_agg(distinct t.email), '[]')
         from (
@@ -106,28 +107,31 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
                 and m.status = 'active'
             where nu.configuration_id = c.id and x.email is not null
         ) t
-    ) as recipients, :sql_time(r.created_at) as run_created_at, :sql_time(n.due_at) as due_at, i.message,
-    b.username as created_by, n.membership_id, io.name as invited_by, m.email as invited,
-    to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at, w.id as workspace_id,
-    w.name as workspace, o.name as organization;
+    ) as recipients,
+    :sql_time(r.created_at) as run_created_at, :sql_time(n.due_at) as due_at, i.message, b.username as created_by,
+    n.membership_id, io.name as invited_by, m.email as invited,
+    to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at,
+    w.id as workspace_id, w.name as workspace, o.name as organization;
 
--- shape: notifications_give_up
--- id text, run_id text null, trigger text, configuration_id text null, destination_type text null, code text,
--- error text, ended text null
+-- shape: notification_ended
+-- id text, run_id text null, trigger text, configuration_id text null, destination_type text null,
+-- code text null, error text null, ended text null
 
 -- statement: notifications_delivered
--- takes: p1 jsonb
--- gives: notifications_give_up
+-- Returns the deliveries in their order, without those of earlier attempts. Logs each that has a configuration, and
+-- deletes notifications that are delivered or given up (`ended`).
+-- takes: deliveries jsonb
+-- gives: notification_ended
 with said as (
-    select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, c.url_sealed, case s.status
-        when 0 then '' else s.status::text end as code, s.status, coalesce(s.answer, s.error, '') as body,
-        coalesce(s.headers, '{}') as headers, s.error, s.ended, s.ord
-    from rows
-    from (jsonb_to_recordset(:p1::jsonb) as
-            (id text, attempt integer, status integer, answer text, error text, headers jsonb, "end" text))
-    with ordinality as s(id, attempt, status, answer, error, headers, ended, ord)
+    select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, c.url_sealed,
+        case s.status when 0 then '' else s.status::text end as code, s.status,
+        coalesce(s.answer, s.error, '') as body, coalesce(s.headers, '{}') as headers, s.error, s.ended, s.ord
+    from rows from (
+        jsonb_to_recordset(:deliveries::jsonb) as (
+            id text, attempt integer, status integer, answer text, error text, headers jsonb, "end" text)
+    ) with ordinality as s(id, attempt, status, answer, error, headers, ended, ord)
     join notifications n on n.id = s.id and n.attempt = s.attempt
-        and n.id = any(array(select d.id from jsonb_to_recordset(:p1::jsonb) as d(id text)))
+        and n.id = any(array(select d.id from jsonb_to_recordset(:deliveries::jsonb) as d(id text)))
     left join notification_configurations c on c.id = n.configuration_id
 ),
 logged as (
@@ -146,7 +150,8 @@ from said
 order by ord;
 
 -- statement: notifications_give_up
--- gives: notifications_give_up
+-- Deletes notifications that no notifier sent in time, logs and returns them.
+-- gives: notification_ended
 with gone as (
     delete from notifications where give_up_at < now() - interval '30 seconds' returning *
 ),

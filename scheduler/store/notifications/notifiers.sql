@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: notifier_seen
+-- Records a notifier, at most every 5 seconds unless it has changed, and deletes old records.
 -- takes: url text, name text, version text, protocol integer
 with old as (delete from notifiers where seen_at < now() - interval '1 hour' and url <> :url)
 insert into notifiers (url, name, version, protocol)
@@ -10,6 +11,7 @@ where notifiers.seen_at < now() - interval '5 seconds' or notifiers.version <> :
     or notifiers.protocol <> :protocol;
 
 -- statement: notifiers_live
+-- First those that claimed within 15 seconds, in random order.
 -- takes: max bigint
 -- gives: url text
 select url

@@ -63,7 +63,7 @@ static int upload_in(void *data, struct err *err)
 
 	if (blob_put_shared(u->store, u->bytes, u->len, &blob, err) < 0)
 		return -1;
-	return db_query(u->store->db, NULL, err, policies_upload, .id = u->id, .blob = blob.text);
+	return db_query(u->store->db, NULL, err, policy_upload, .id = u->id, .blob = blob.text);
 }
 
 int policy_upload(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)

@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: policies_columns()
-p.*, o.name as organization_name, coalesce(s.ids, '[]') as policy_sets,
-    coalesce(s.count, 0) as policy_set_count;
-
--- fragment: policies_tables()
+-- fragment: policies()
+-- The columns of the shape policy.
+p.*, o.name as organization_name, coalesce(s.ids, '[]') as policy_sets, coalesce(s.count, 0) as policy_set_count
 from policies p
 join organizations o on o.id = p.organization_id
 left join lateral (
@@ -19,6 +17,7 @@ left join lateral (
 -- organization_name text, policy_sets jsonb, policy_set_count bigint
 
 -- statement: policies_list
+-- One page by name, with the total in each row; one row without a policy if the page is empty.
 -- takes: organization_id text, search text, kind text, limit bigint, offset bigint
 -- gives: policy
 with found as (
@@ -31,7 +30,7 @@ with found as (
 select c.total, p.*
 from (select count(*) as total from found) c
 left join (
-    select :policies_columns() :policies_tables()
+    select :policies()
     where p.id in (select id from found)
     order by lower(p.name)
     limit :limit
@@ -42,12 +41,12 @@ order by lower(p.name);
 -- statement: policy_read
 -- takes: id text
 -- gives: policy
-select :policies_columns() :policies_tables() where p.id = :id;
+select :policies() where p.id = :id;
 
 -- statement: policies_read_all
 -- takes: ids text[]
 -- gives: policy
-select :policies_columns() :policies_tables()
+select :policies()
 where p.id = any(:ids::text[])
 order by lower(p.name), p.id;
 
@@ -66,6 +65,6 @@ where id = :id;
 -- takes: id text
 delete from policies where id = :id;
 
--- statement: policies_upload
+-- statement: policy_upload
 -- takes: id text, blob text
 update policies set blob_id = :blob, updated_at = now() where id = :id;

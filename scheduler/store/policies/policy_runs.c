@@ -24,7 +24,7 @@ int policy_runs_create(
 		return 0;
 	/* In the API, OPA evaluations belong to the post_plan task stage, so the stage must exist even without a
 	 * task. */
-	return db_query(store->db, NULL, err, policy_runs_create_insert, .run_id = run_id);
+	return db_query(store->db, NULL, err, policy_runs_add_stage, .run_id = run_id);
 }
 
 /* ---- evaluation ---- */
@@ -102,19 +102,15 @@ static int set_open(struct store *store, json_t *set, struct err *err)
 
 /* ---- facts of a run ---- */
 
-/* clang-format on */
-
 /* The variables in a sealed column; none if it is null. A new reference, or NULL with *err. */
-static json_t *variables_open(struct store *store, const struct rows *rows, const char *column, struct err *err)
+static json_t *variables_open(struct store *store, const char *run_id, struct db_hex sealed, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SOURCE_LIMIT);
 	json_t *list = NULL;
 
-	if (row_null(rows, 0, column))
+	if (!sealed.text)
 		return json_array();
-	if (seal_open(store, row_of(policy_runs_facts, rows, 0)->id, (struct sealed_column){rows, 0, column}, &text,
-		    err) < 0 ||
-		json_parse(buf_str(&text), text.len, &list, err) < 0)
+	if (hex_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &list, err) < 0)
 		return NULL;
 	return list;
 }
@@ -141,10 +137,10 @@ static void facts_of_snapshot(json_t *variables, const json_t *snapshot, bool st
 
 /* {"name": {"category", "sensitive"}}, without values: as a job gets them (runs/job_document.c), the last of a name
  * counts. A new reference, or NULL with *err. */
-static json_t *variable_facts(struct store *store, const struct rows *rows, struct err *err)
+static json_t *variable_facts(struct store *store, const struct policy_run_facts_row *row, struct err *err)
 {
-	json_auto_t *snapshot = variables_open(store, rows, "snapshot_sealed", err);
-	json_auto_t *own = snapshot ? variables_open(store, rows, "variables_sealed", err) : NULL;
+	json_auto_t *snapshot = variables_open(store, row->id, row->snapshot_sealed, err);
+	json_auto_t *own = snapshot ? variables_open(store, row->id, row->variables_sealed, err) : NULL;
 	json_t *all, *variable;
 	size_t i;
 
@@ -162,16 +158,16 @@ int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_t *variables;
 
-	if (db_query(store->db, &rows, err, policy_runs_facts, .run_id = run_id) < 0)
+	if (db_query(store->db, &rows, err, policy_run_facts, .run_id = run_id) < 0)
 		return -1;
 	if (!rows.count) {
 		*ret_run = json_null();
 		return 0;
 	}
-	variables = variable_facts(store, &rows, err);
+	variables = variable_facts(store, row_of(policy_run_facts, &rows, 0), err);
 	if (!variables)
 		return err_context(err, "the variables of run %s", run_id);
-	*ret_run = json_shown(row_of(policy_runs_facts, &rows, 0)->run);
+	*ret_run = json_shown(row_of(policy_run_facts, &rows, 0)->run);
 	json_object_set_new(*ret_run, "variables", variables);
 	return 0;
 }
@@ -252,9 +248,9 @@ static int set_keep(struct keeping *k, const char *evaluation, const json_t *set
 	}
 	_cleanup_(freep) char *counted = json_text(counts);
 	_cleanup_(freep) char *outcomes = json_text(json_object_get(set, "outcomes"));
-	return db_query(k->store->db, NULL, err, set_keep, .evaluation = evaluation,
-		.json_string_at = json_string_at(set, "id"), .outcomes = outcomes,
-		.json_string_at_2 = json_string_at(set, "error"), .counted = counted);
+	return db_query(k->store->db, NULL, err, policy_outcome_keep, .evaluation_id = evaluation,
+		.set_id = json_string_at(set, "id"), .outcomes = outcomes, .error = json_string_at(set, "error"),
+		.counts = counted);
 }
 
 static int results_keep(void *data, struct err *err)
@@ -262,21 +258,25 @@ static int results_keep(void *data, struct err *err)
 	struct keeping *k = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *counts = json_object();
+	const char *evaluation;
 	json_t *set;
 	size_t i;
 
 	counts_begin(counts, k->kind);
-	if (db_query(k->store->db, &rows, err, results_keep_lock, .run_id = k->run_id, .kind = k->kind) < 0)
+	if (db_query(k->store->db, &rows, err, policy_evaluation_lock, .run_id = k->run_id, .kind = k->kind) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
-	json_array_foreach(json_object_get(k->results, "sets"), i,
-		set) if (set_keep(k, row_of(results_keep_lock, &rows, 0)->id, set, counts, err) < 0) return -1;
+	evaluation = row_of(policy_evaluation_lock, &rows, 0)->id;
+	json_array_foreach(json_object_get(k->results, "sets"), i, set)
+	{
+		if (set_keep(k, evaluation, set, counts, err) < 0)
+			return -1;
+	}
 	_cleanup_(freep) char *counted = json_text(counts);
 	_cleanup_(freep) char *result = json_text(json_object_get(k->results, "sets"));
-	return db_query(k->store->db, NULL, err, results_keep_update, .id = row_of(results_keep_lock, &rows, 0)->id,
-		.counted = counted, .result = result,
-		.json_string_at = text_or_empty(json_string_at(k->results, "output")));
+	return db_query(k->store->db, NULL, err, policy_evaluation_keep, .id = evaluation, .counts = counted,
+		.result = result, .output = text_or_empty(json_string_at(k->results, "output")));
 }
 
 static int results_check(const json_t *results, struct err *err)

@@ -36,7 +36,7 @@ int policy_set_parameter_create(struct store *store, const char *policy_set_id,
 	seal_text(store, id.text, text_or_empty(parameter->value), &sealed);
 	if (db_query(store->db, &rows, err, policy_set_parameter_create, .id = id.text, .policy_set_id = policy_set_id,
 		    .key = parameter->key, .value_sealed = db_blob(sealed.data, sealed.len),
-		    .sensitive = parameter->sensitive, .max_parameters = MAX_PARAMETERS) < 0)
+		    .sensitive = parameter->sensitive, .max = MAX_PARAMETERS) < 0)
 		return key_taken(err);
 	if (!db_affected(&rows))
 		return err_at(
@@ -53,8 +53,8 @@ int policy_set_parameter_update(
 	if (parameter->value)
 		seal_text(store, id, parameter->value, &sealed);
 	if (db_query(store->db, NULL, err, policy_set_parameter_update, .id = id, .key = parameter->key,
-		    .sensitive = parameter->sensitive, .p4 = parameter->value != NULL,
-		    .buf_str = db_blob(buf_str(&sealed), sealed.len)) < 0)
+		    .sensitive = parameter->sensitive, .sets_value = parameter->value != NULL,
+		    .value_sealed = db_blob(buf_str(&sealed), sealed.len)) < 0)
 		return key_taken(err);
 	return 0;
 }

@@ -5,6 +5,7 @@
 -- created_at timestamptz
 
 -- statement: policy_set_parameters_list
+-- One page by key, with the total in each row; one row without a parameter if the page is empty.
 -- takes: policy_set_id text, limit bigint, offset bigint
 -- gives: policy_set_parameter
 select c.total, p.*
@@ -25,17 +26,18 @@ order by p.key;
 select * from policy_set_parameters where policy_set_id = :policy_set_id and id = :id;
 
 -- statement: policy_set_parameter_create
--- takes: id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean, max_parameters bigint
+-- Adds no row if the set has the maximum number of parameters.
+-- takes: id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean, max bigint
 insert into policy_set_parameters (id, policy_set_id, key, value_sealed, sensitive)
 select :id, :policy_set_id, :key, :value_sealed, :sensitive
-where (select count(*) from policy_set_parameters where policy_set_id = :policy_set_id) < :max_parameters::
-    bigint;
+where (select count(*) from policy_set_parameters where policy_set_id = :policy_set_id) < :max::bigint;
 
 -- statement: policy_set_parameter_update
--- takes: id text, key text, sensitive boolean, p4 boolean, buf_str bytea
+-- A sensitive parameter stays one.
+-- takes: id text, key text, sensitive boolean, sets_value boolean, value_sealed bytea
 update policy_set_parameters
-set key = :key, sensitive = sensitive or :sensitive, value_sealed = case when :p4 then :buf_str::bytea
-    else value_sealed end
+set key = :key, sensitive = sensitive or :sensitive,
+    value_sealed = case when :sets_value then :value_sealed::bytea else value_sealed end
 where id = :id;
 
 -- statement: policy_set_parameter_delete

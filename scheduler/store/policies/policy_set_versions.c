@@ -22,12 +22,12 @@ static int create_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	c->id = id_new("polsetver");
-	if (db_query(c->store->db, &rows, err, policy_set_versions_create_update, .policy_set_id = c->policy_set_id,
+	if (db_query(c->store->db, &rows, err, policy_set_version_take, .policy_set_id = c->policy_set_id,
 		    .id = c->id.text) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return err_set(err, ERR_CONFLICT, "the policy set has single policies: it can't have versions too");
-	return db_query(c->store->db, NULL, err, policy_set_versions_create_insert, .id = c->id.text,
+	return db_query(c->store->db, NULL, err, policy_set_version_create, .id = c->id.text,
 		.policy_set_id = c->policy_set_id);
 }
 
@@ -66,22 +66,23 @@ static int upload_in(void *data, struct err *err)
 {
 	const struct upload *u = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct policy_set_version_lock_row *version;
 	struct id blob;
 
-	if (db_query(u->store->db, &rows, err, policy_set_versions_upload_lock, .id = u->id) < 0)
+	if (db_query(u->store->db, &rows, err, policy_set_version_lock, .id = u->id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
+	version = row_of(policy_set_version_lock, &rows, 0);
 	if (blob_put_shared(u->store, u->bytes, u->len, &blob, err) < 0)
 		return -1;
-	if (text_equal(row_of(policy_set_versions_upload_lock, &rows, 0)->status, "ready"))
-		return text_equal(row_of(policy_set_versions_upload_lock, &rows, 0)->blob_id, blob.text)
+	if (text_equal(version->status, "ready"))
+		return text_equal(version->blob_id, blob.text)
 			? 0
 			: err_set(err, ERR_CONFLICT, "the policy set version was uploaded already");
-	if (db_query(u->store->db, NULL, err, policy_set_versions_upload_update, .id = u->id, .blob = blob.text) < 0)
+	if (db_query(u->store->db, NULL, err, policy_set_version_ready, .id = u->id, .blob = blob.text) < 0)
 		return -1;
-	return db_query(u->store->db, NULL, err, policy_set_versions_upload_update_2,
-		.policy_set_id = row_of(policy_set_versions_upload_lock, &rows, 0)->policy_set_id);
+	return db_query(u->store->db, NULL, err, policy_set_use_newest, .policy_set_id = version->policy_set_id);
 }
 
 int policy_set_version_upload(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)

@@ -1,25 +1,26 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: policy_set_versions_view()
--- `ingress`: the commit that it came from, or null.
+-- fragment: policy_set_versions()
+-- The columns of the shape policy_set_version. `ingress`: the commit that it came from, or null.
 select v.*, s.organization_id,
     (
         select jsonb_build_object(
-            'commit-sha', k.sha, 'commit-url', k.detail ->> 'commit-url', 'identifier',
-                k.detail ->> 'identifier')
+            'commit-sha', k.sha, 'commit-url', k.detail ->> 'commit-url', 'identifier', k.detail ->> 'identifier'
+        )
         from policy_set_version_commits k
         where k.policy_set_version_id = v.id
     ) as ingress
 from policy_set_versions v
 join policy_sets s on s.id = v.policy_set_id;
 
--- statement: policy_set_versions_create_update
+-- statement: policy_set_version_take
+-- Makes the version the set's newest; changes no row if the set has single policies.
 -- takes: policy_set_id text, id text
 update policy_sets s
 set newest_version_id = :id
 where id = :policy_set_id and not exists (select 1 from policy_set_policies where policy_set_id = s.id);
 
--- statement: policy_set_versions_create_insert
+-- statement: policy_set_version_create
 -- takes: id text, policy_set_id text
 insert into policy_set_versions (id, policy_set_id, status_timestamps)
 values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())));
@@ -32,27 +33,31 @@ values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())))
 -- statement: policy_set_version_read
 -- takes: id text
 -- gives: policy_set_version
-:policy_set_versions_view() where v.id = :id;
+:policy_set_versions() where v.id = :id;
 
 -- statement: policy_set_versions_read_all
 -- takes: ids text[]
 -- gives: policy_set_version
-:policy_set_versions_view() where v.id = any(:ids::text[]) order by v.created_at, v.id;
+:policy_set_versions() where v.id = any(:ids::text[]) order by v.created_at, v.id;
 
--- statement: policy_set_versions_upload_lock
+-- statement: policy_set_version_lock
 -- takes: id text
 -- gives: policy_set_id text, status text, blob_id text null
 select policy_set_id, status, blob_id from policy_set_versions where id = :id for update;
 
--- statement: policy_set_versions_upload_update
+-- statement: policy_set_version_ready
+-- The version has its archive.
 -- takes: id text, blob text
 update policy_set_versions
 set status = 'ready', blob_id = :blob, error = null, error_message = null,
-    status_timestamps = status_timestamps || jsonb_build_object('ingressing-at', :sql_time(now())) ||
-    jsonb_build_object('ready-at', :sql_time(now())), updated_at = now()
+    status_timestamps = status_timestamps
+        || jsonb_build_object('ingressing-at', :sql_time(now()))
+        || jsonb_build_object('ready-at', :sql_time(now())),
+    updated_at = now()
 where id = :id;
 
--- statement: policy_set_versions_upload_update_2
+-- statement: policy_set_use_newest
+-- The newest ready version becomes the set's current one.
 -- takes: policy_set_id text
 update policy_sets
 set current_version_id = (

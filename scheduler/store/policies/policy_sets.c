@@ -20,40 +20,18 @@ int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, 
 
 /* ---- relations ---- */
 
-/* Attaches the valid ids and returns their number. */
-#define ATTACH(of, condition, into)                                                                                    \
-	"with may as (select x.id from policy_sets s join " of " x on x.organization_id = s.organization_id "          \
-	"where s.id = $1 and x.id = any($2::text[])" condition "), done as (insert into " into                         \
-	") select count(*) as found from may"
-
-#define ATTACH_EXCLUDING(of, table, column, excluded)                                                                  \
-	ATTACH(of, "",                                                                                                 \
-		table " (policy_set_id, " column ", excluded) select $1, id, " excluded                                \
-		      " from may on conflict (policy_set_id, " column ") do update set excluded = " excluded)
-
-#define DETACH(table, column, condition)                                                                               \
-	"delete from " table " where policy_set_id = $1 and " column " = any($2::text[])" condition
-
 static const struct {
-	const char *what, *attach, *detach;
+	const char *what;
+	const struct db_statement *attach, *detach;
 } relations[SET_RELATIONS] = {
-	[SET_POLICIES] = {"Policies",
-		ATTACH("policies",
-			" and x.kind = s.kind and s.newest_version_id is null and not exists (select 1 from "
-			"policy_set_repositories u where u.policy_set_id = s.id)",
-			"policy_set_policies (policy_set_id, policy_id) select $1, id from may on conflict do nothing"),
-		DETACH("policy_set_policies", "policy_id", "")},
-	[SET_WORKSPACES] = {"Workspaces",
-		ATTACH_EXCLUDING("workspaces", "policy_set_workspaces", "workspace_id", "false"),
-		DETACH("policy_set_workspaces", "workspace_id", " and not excluded")},
-	[SET_WORKSPACE_EXCLUSIONS] = {"Workspace exclusions",
-		ATTACH_EXCLUDING("workspaces", "policy_set_workspaces", "workspace_id", "true"),
-		DETACH("policy_set_workspaces", "workspace_id", " and excluded")},
-	[SET_PROJECTS] = {"Projects", ATTACH_EXCLUDING("projects", "policy_set_projects", "project_id", "false"),
-		DETACH("policy_set_projects", "project_id", " and not excluded")},
-	[SET_PROJECT_EXCLUSIONS] = {"Project exclusions",
-		ATTACH_EXCLUDING("projects", "policy_set_projects", "project_id", "true"),
-		DETACH("policy_set_projects", "project_id", " and excluded")},
+	[SET_POLICIES] = {"Policies", &policy_set_attach_policies_statement, &policy_set_detach_policies_statement},
+	[SET_WORKSPACES] = {"Workspaces", &policy_set_attach_workspaces_statement,
+		&policy_set_detach_workspaces_statement},
+	[SET_WORKSPACE_EXCLUSIONS] = {"Workspace exclusions", &policy_set_attach_workspace_exclusions_statement,
+		&policy_set_detach_workspace_exclusions_statement},
+	[SET_PROJECTS] = {"Projects", &policy_set_attach_projects_statement, &policy_set_detach_projects_statement},
+	[SET_PROJECT_EXCLUSIONS] = {"Project exclusions", &policy_set_attach_project_exclusions_statement,
+		&policy_set_detach_project_exclusions_statement},
 };
 
 struct attaching {
@@ -71,9 +49,10 @@ static int attach_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->members.ids);
-	if (db_query_sql(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	if (db_query_one_of(a->store->db, &rows, err, relations[relation].attach, policy_set_attach_policies,
+		    .id = a->id, .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
+	if (row_of(policy_set_attached, &rows, 0)->found == (long long)json_array_size(a->members.ids))
 		return 0;
 	if (relation == SET_POLICIES)
 		return err_at(err, a->pointer,
@@ -95,7 +74,8 @@ int policy_set_detach(struct store *store, const char *id, struct policy_set_mem
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
 	db_array_add_texts(&array, members.ids);
-	return db_query_sql(store->db, NULL, err, relations[members.relation].detach, P_TEXT(id), P_ARRAY(&array));
+	return db_query_one_of(store->db, NULL, err, relations[members.relation].detach, policy_set_attach_policies,
+		.id = id, .ids = &array);
 }
 
 /* ---- creating and changing ---- */
@@ -113,9 +93,10 @@ static int create_row(struct creation *c, struct err *err)
 	_cleanup_(freep) char *settings = json_text(set->settings);
 
 	c->id = id_new("polset");
-	return db_query(c->store->db, NULL, err, create_row, .id = c->id.text, .organization_id = c->organization_id,
-		.name = set->name, .description = set->description, .kind = set->kind, .global = set->global,
-		.overridable = set->overridable, .agent_enabled = set->agent_enabled, .tool_version = set->tool_version,
+	return db_query(c->store->db, NULL, err, policy_set_create, .id = c->id.text,
+		.organization_id = c->organization_id, .name = set->name, .description = set->description,
+		.kind = set->kind, .global = set->global, .overridable = set->overridable,
+		.agent_enabled = set->agent_enabled, .tool_version = set->tool_version,
 		.policies_path = set->policies_path, .settings = settings);
 }
 

@@ -7,8 +7,7 @@
  * except those that are excluded. It has individual policies or uploaded versions, never both. If a project or
  * workspace is both included and excluded, the last call wins.
  *
- * Columns read: the table's, organization_name, and an array of ids (JSON) for each relation: policies, workspaces,
- * workspace_exclusions, projects, project_exclusions. And `repository` (store/vcs/repositories.h).
+ * Rows are policy_set_row. `repository`: store/vcs/repositories.h.
  */
 
 #include "scheduler/store/store.h"

@@ -1,43 +1,36 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: policy_sets_columns()
-s.*, o.name as organization_name,
-    (
-        select coalesce(jsonb_agg(m.policy_id order by m.policy_id), '[]')
-        from policy_set_policies m
-        where m.policy_set_id = s.id
-    ) as policies,
-    (
-        select coalesce(jsonb_agg(m.workspace_id order by m.workspace_id), '[]')
-        from policy_set_workspaces m
-        where m.policy_set_id = s.id and not m.excluded
-    ) as workspaces,
-    (
-        select coalesce(jsonb_agg(m.workspace_id order by m.workspace_id), '[]')
-        from policy_set_workspaces m
-        where m.policy_set_id = s.id and m.excluded
-    ) as workspace_exclusions,
-    (
-        select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]')
-        from policy_set_projects m
-        where m.policy_set_id = s.id and not m.excluded
-    ) as projects,
-    (
-        select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]')
-        from policy_set_projects m
-        where m.policy_set_id = s.id and m.excluded
-    ) as project_exclusions, :vcs_used_by_policy_set(s.id) as repository;
-
--- fragment: policy_sets_tables()
-from policy_sets s join organizations o on o.id = s.organization_id;
-
--- statement: policy_sets_list
--- takes: organization_id text, search text, kind text, limit bigint, offset bigint
--- gives: total bigint, id text, organization_id text, name text, description text, kind text, global boolean,
+-- shape: policy_set
+-- total bigint optional, id text, organization_id text, name text, description text, kind text, global boolean,
 -- overridable boolean, agent_enabled boolean, policy_tool_version text null, policies_path text null,
 -- current_version_id text null, newest_version_id text null, settings jsonb, created_at timestamptz,
 -- updated_at timestamptz, organization_name text, policies jsonb, workspaces jsonb, workspace_exclusions jsonb,
 -- projects jsonb, project_exclusions jsonb, repository jsonb null
+
+-- fragment: policy_set_members(table, column, condition)
+-- The ids of a relation of the set s.
+(
+    select coalesce(jsonb_agg(m.:column order by m.:column), '[]')
+    from :table m
+    where m.policy_set_id = s.id :condition
+);
+
+-- fragment: policy_sets()
+-- The columns of the shape policy_set.
+s.*, o.name as organization_name,
+    :policy_set_members(policy_set_policies, policy_id, {}) as policies,
+    :policy_set_members(policy_set_workspaces, workspace_id, and not m.excluded) as workspaces,
+    :policy_set_members(policy_set_workspaces, workspace_id, and m.excluded) as workspace_exclusions,
+    :policy_set_members(policy_set_projects, project_id, and not m.excluded) as projects,
+    :policy_set_members(policy_set_projects, project_id, and m.excluded) as project_exclusions,
+    :vcs_used_by_policy_set(s.id) as repository
+from policy_sets s
+join organizations o on o.id = s.organization_id;
+
+-- statement: policy_sets_list
+-- One page by name, with the total in each row; one row without a set if the page is empty.
+-- takes: organization_id text, search text, kind text, limit bigint, offset bigint
+-- gives: policy_set
 with found as (
     select id
     from policy_sets
@@ -48,7 +41,7 @@ with found as (
 select c.total, s.*
 from (select count(*) as total from found) c
 left join (
-    select :policy_sets_columns() :policy_sets_tables()
+    select :policy_sets()
     where s.id in (select id from found)
     order by lower(s.name)
     limit :limit
@@ -58,23 +51,20 @@ order by lower(s.name);
 
 -- statement: policy_set_read
 -- takes: id text
--- gives: id text, organization_id text, name text, description text, kind text, global boolean,
--- overridable boolean, agent_enabled boolean, policy_tool_version text null, policies_path text null,
--- current_version_id text null, newest_version_id text null, settings jsonb, created_at timestamptz,
--- updated_at timestamptz, organization_name text, policies jsonb, workspaces jsonb, workspace_exclusions jsonb,
--- projects jsonb, project_exclusions jsonb, repository jsonb null
-select :policy_sets_columns() :policy_sets_tables() where s.id = :id;
+-- gives: policy_set
+select :policy_sets() where s.id = :id;
 
--- statement: create_row
+-- statement: policy_set_create
 -- takes: id text, organization_id text, name text, description text, kind text, global boolean,
 -- overridable boolean, agent_enabled boolean, tool_version text, policies_path text, settings jsonb
-insert into policy_sets (
-    id, organization_id, name, description, kind, global, overridable, agent_enabled, policy_tool_version,
+insert into policy_sets
+    (id, organization_id, name, description, kind, global, overridable, agent_enabled, policy_tool_version,
         policies_path, settings)
 values (:id, :organization_id, :name, :description, :kind, :global, :overridable, :agent_enabled,
-        :tool_version, :policies_path, :settings::jsonb);
+    :tool_version, :policies_path, :settings::jsonb);
 
 -- statement: policy_set_update
+-- `settings`: the members to change.
 -- takes: id text, name text, description text, global boolean, overridable boolean, agent_enabled boolean,
 -- tool_version text, policies_path text, settings jsonb
 update policy_sets
@@ -86,3 +76,84 @@ where id = :id;
 -- statement: policy_set_delete
 -- takes: id text
 delete from policy_sets where id = :id;
+
+-- fragment: policy_set_attach(of, condition, into)
+-- Attaches those of the ids that are in the set's organization and meet the condition, and returns their number.
+with may as (
+    select x.id
+    from policy_sets s
+    join :of x on x.organization_id = s.organization_id
+    where s.id = :id and x.id = any(:ids::text[]) :condition
+),
+done as (insert into :into)
+select count(*) as found
+from may;
+
+-- fragment: policy_set_scope(of, table, column, excluded)
+-- Adds to the set's scope; of an inclusion and an exclusion, the later one counts.
+:policy_set_attach(:of, {}, {
+    :table (policy_set_id, :column, excluded)
+    select :id, id, :excluded
+    from may
+    on conflict (policy_set_id, :column) do update set excluded = :excluded
+});
+
+-- shape: policy_set_attached
+-- found bigint
+
+-- statement: policy_set_attach_policies
+-- Policies of the set's kind, if it has no versions and no repository.
+-- takes: id text, ids text[]
+-- gives: policy_set_attached
+:policy_set_attach(policies, {
+    and x.kind = s.kind and s.newest_version_id is null
+    and not exists (select 1 from policy_set_repositories u where u.policy_set_id = s.id)
+}, {
+    policy_set_policies (policy_set_id, policy_id)
+    select :id, id
+    from may
+    on conflict do nothing
+});
+
+-- statement: policy_set_attach_workspaces
+-- takes: like policy_set_attach_policies
+-- gives: policy_set_attached
+:policy_set_scope(workspaces, policy_set_workspaces, workspace_id, false);
+
+-- statement: policy_set_attach_workspace_exclusions
+-- takes: like policy_set_attach_policies
+-- gives: policy_set_attached
+:policy_set_scope(workspaces, policy_set_workspaces, workspace_id, true);
+
+-- statement: policy_set_attach_projects
+-- takes: like policy_set_attach_policies
+-- gives: policy_set_attached
+:policy_set_scope(projects, policy_set_projects, project_id, false);
+
+-- statement: policy_set_attach_project_exclusions
+-- takes: like policy_set_attach_policies
+-- gives: policy_set_attached
+:policy_set_scope(projects, policy_set_projects, project_id, true);
+
+-- fragment: policy_set_detach(table, column, condition)
+delete from :table where policy_set_id = :id and :column = any(:ids::text[]) :condition;
+
+-- statement: policy_set_detach_policies
+-- takes: like policy_set_attach_policies
+:policy_set_detach(policy_set_policies, policy_id, {});
+
+-- statement: policy_set_detach_workspaces
+-- takes: like policy_set_attach_policies
+:policy_set_detach(policy_set_workspaces, workspace_id, and not excluded);
+
+-- statement: policy_set_detach_workspace_exclusions
+-- takes: like policy_set_attach_policies
+:policy_set_detach(policy_set_workspaces, workspace_id, and excluded);
+
+-- statement: policy_set_detach_projects
+-- takes: like policy_set_attach_policies
+:policy_set_detach(policy_set_projects, project_id, and not excluded);
+
+-- statement: policy_set_detach_project_exclusions
+-- takes: like policy_set_attach_policies
+:policy_set_detach(policy_set_projects, project_id, and excluded);

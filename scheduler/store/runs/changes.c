@@ -4,6 +4,7 @@
 #include "proto/mac.h"
 #include "scheduler/lifecycle/queue.h"
 #include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/runs/changes.sql.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/vcs/calls/reports.h"
@@ -395,23 +396,25 @@ void changes_add(struct changes *changes, const struct run_change *change)
 
 /* ---- statements ---- */
 
-/* The rows of a statement, whose parameter is a JSON array. */
-#define ROWS_AS(columns) "jsonb_to_recordset($1::jsonb) as u(" columns ")"
-/* The duration of a finished plan or apply in milliseconds; null for any other. */
-#define TOOK(operation)                                                                                                \
-	"1000 * extract(epoch from (" operation ".status_timestamps->>'finished-at')::timestamptz - (" operation       \
-	".status_timestamps->>'started-at')::timestamptz)"
-
-static const char *const statements[CHANGED_COUNT] = {
-#define INSERTS(symbol, table, columns)                                                                                \
-	[CHANGED_##symbol] = "insert into " #table " (" columns ") select " columns                                    \
-			     " from jsonb_populate_recordset(null::" #table ", $1::jsonb)",
-#define WRITES(symbol, statement) [CHANGED_##symbol] = statement,
-#define PASSES(symbol)            [CHANGED_##symbol] = NULL,
-#include "scheduler/store/runs/changes.def"
-#undef INSERTS
-#undef WRITES
-#undef PASSES
+static const struct db_statement *const statements[CHANGED_COUNT] = {
+	[CHANGED_NEW_RUNS] = &changes_new_runs_statement,
+	[CHANGED_NEW_OPERATIONS] = &changes_new_operations_statement,
+	[CHANGED_ENDED_JOBS] = &changes_ended_jobs_statement,
+	[CHANGED_RUNS] = &changes_runs_statement,
+	[CHANGED_INPUTS] = &changes_inputs_statement,
+	[CHANGED_NEW_JOBS] = &changes_new_jobs_statement,
+	[CHANGED_RETRIED_JOBS] = &changes_retried_jobs_statement,
+	[CHANGED_STOPPED_JOBS] = &changes_stopped_jobs_statement,
+	[CHANGED_STATES] = &changes_states_statement,
+	[CHANGED_OPERATIONS] = &changes_operations_statement,
+	[CHANGED_TASK_STAGES] = &changes_task_stages_statement,
+	[CHANGED_POLICIES] = &changes_policies_statement,
+	[CHANGED_COSTS] = &changes_costs_statement,
+	[CHANGED_WORKSPACES] = &changes_workspaces_statement,
+	[CHANGED_ENDED_RUNS] = &changes_ended_runs_statement,
+	[CHANGED_COMMENTS] = &changes_comments_statement,
+	[CHANGED_EVENTS] = &changes_events_statement,
+	[CHANGED_AUDITS] = &changes_audits_statement,
 };
 
 static int rows_write(struct store *store, struct changes *changes, enum changed_rows rows, struct err *err)
@@ -419,7 +422,7 @@ static int rows_write(struct store *store, struct changes *changes, enum changed
 	if (!statements[rows] || !json_array_size(changes->rows[rows]))
 		return 0;
 	_cleanup_(freep) char *text = json_text(changes->rows[rows]);
-	return db_queue_sql(store->db, err, statements[rows], P_TEXT(text));
+	return db_queue_one_of(store->db, err, statements[rows], changes_new_runs, .rows = text);
 }
 
 int changes_save_new(struct store *store, struct changes *changes, struct err *err)

@@ -22,15 +22,33 @@ struct run_change {
 	enum run_event_kind event;
 };
 
-/* The kinds of rows that decisions write: changes.def. */
+/*
+ * The kinds of rows that decisions write (changes.sql), in the order in which they are written:
+ *  - Ended jobs before new ones: a run has at most one job.
+ *  - Runs before workspaces: the end of a run releases its workspace.
+ *  - Operations in the order of ids, the order in which uploads lock them: they have no other common lock.
+ */
 enum changed_rows {
-#define INSERTS(symbol, table, columns) CHANGED_##symbol,
-#define WRITES(symbol, statement)       CHANGED_##symbol,
-#define PASSES(symbol)                  CHANGED_##symbol,
-#include "scheduler/store/runs/changes.def"
-#undef INSERTS
-#undef WRITES
-#undef PASSES
+	CHANGED_NEW_RUNS,
+	CHANGED_NEW_OPERATIONS,
+	CHANGED_HOLDS, /* written by holds_begin */
+	CHANGED_ENDED_JOBS,
+	CHANGED_RUNS,
+	CHANGED_INPUTS,
+	CHANGED_NEW_JOBS,
+	CHANGED_RETRIED_JOBS,
+	CHANGED_STOPPED_JOBS,
+	CHANGED_STATES,
+	CHANGED_OPERATIONS,
+	CHANGED_TASK_STAGES,
+	CHANGED_POLICIES,
+	CHANGED_COSTS,
+	CHANGED_WORKSPACES,
+	CHANGED_ENDED_RUNS,
+	CHANGED_COMMENTS,
+	CHANGED_EVENTS,
+	CHANGED_AUDITS,
+	CHANGED_NOTIFICATIONS, /* written by notifications_put_up */
 	CHANGED_COUNT
 };
 

@@ -12,9 +12,8 @@ int cost_estimate_create(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, cost_estimate_create, .run_id = run_id,
-		    .id_sibling = id_sibling(run_id, "ce").text,
-		    .has_targets = has_targets ? "skipped_due_to_targeting" : "pending") < 0)
+	if (db_query(store->db, &rows, err, cost_estimate_create, .run_id = run_id, .id = id_sibling(run_id, "ce").text,
+		    .status = has_targets ? "skipped_due_to_targeting" : "pending") < 0)
 		return -1;
 	*ret_stages = rows.count && !has_targets ? STAGE_BIT(STAGE_COST) : 0;
 	return 0;
@@ -82,14 +81,14 @@ int cost_estimate_keep(struct store *store, const char *run_id, const json_t *do
 		return -1;
 	text = json_text(document);
 	return db_query(store->db, NULL, err, cost_estimate_keep, .run_id = run_id, .document = text,
-		.json_string_at = json_string_at(document, "prior-monthly-cost"),
-		.json_string_at_2 = json_string_at(document, "proposed-monthly-cost"),
-		.json_string_at_3 = json_string_at(document, "delta-monthly-cost"),
-		.json_string_at_4 = json_string_at(document, "currency"),
-		.json_int_at = json_int_at(document, "resources-count", 0),
-		.json_int_at_2 = json_int_at(document, "matched-resources-count", 0),
-		.json_int_at_3 = json_int_at(document, "unmatched-resources-count", 0),
-		.json_string_at_5 = json_string_at(document, "error-message"));
+		.prior = json_string_at(document, "prior-monthly-cost"),
+		.proposed = json_string_at(document, "proposed-monthly-cost"),
+		.delta = json_string_at(document, "delta-monthly-cost"),
+		.currency = json_string_at(document, "currency"),
+		.resources = json_int_at(document, "resources-count", 0),
+		.matched = json_int_at(document, "matched-resources-count", 0),
+		.unmatched = json_int_at(document, "unmatched-resources-count", 0),
+		.error = json_string_at(document, "error-message"));
 }
 
 int cost_estimate_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

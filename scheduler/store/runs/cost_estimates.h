@@ -7,11 +7,6 @@
 
 #include "scheduler/store/store.h"
 
-/* Whether runs of a workspace w of an organization o get a cost estimate. */
-#define COST_ESTIMATION(w, o)                                                                                          \
-	"coalesce(coalesce(" w ".settings -> 'cost-estimation-enabled', " o                                            \
-	".settings -> 'cost-estimation-enabled') = 'true'::jsonb, false)"
-
 /* Creates the estimate of a new run if the setting of its workspace, or by default that of its organization, enables
  * it. Returns the STAGE_BITs of its stages. A run with targets gets a skipped estimate and no stages, since the cost of
  * a partial plan could be mistaken for the total. Call it in the transaction that creates the run. */
@@ -19,7 +14,7 @@ int cost_estimate_create(
 	struct store *store, const char *run_id, bool has_targets, uint32_t *ret_stages, struct err *err);
 /* Stores a worker's result (proto/README.md, "A cost estimate"). ERR_INVALID for a malformed document. */
 int cost_estimate_keep(struct store *store, const char *run_id, const json_t *document, struct err *err);
-/* One row: all columns and organization_id. ERR_NOT_FOUND. */
+/* One cost_estimate_row. ERR_NOT_FOUND. */
 int cost_estimate_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int cost_estimate_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

@@ -1,21 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: cost_estimates_view()
-select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r on r.id = c.run_id;
-
 -- fragment: cost_estimation(w, o)
 -- Whether runs of a workspace w of an organization o get a cost estimate.
 coalesce(
-    coalesce(:w.settings -> 'cost-estimation-enabled', :o.settings -> 'cost-estimation-enabled') = 'true'::
-        jsonb, false);
+    coalesce(:w.settings -> 'cost-estimation-enabled', :o.settings -> 'cost-estimation-enabled') = 'true'::jsonb,
+    false
+);
 
 -- statement: cost_estimate_create
--- takes: run_id text, id_sibling text, has_targets text
+-- Creates the run's estimate if a setting enables it; returns its id then.
+-- takes: run_id text, id text, status text
 -- gives: id text
 insert into cost_estimates (id, run_id, status, status_timestamps)
-select :id_sibling, r.id, :has_targets,
-    jsonb_build_object(replace(:has_targets, '_', '-') || '-at',
-            to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+select :id, r.id, :status,
+    jsonb_build_object(
+        replace(:status, '_', '-') || '-at',
+        to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    )
 from runs r
 join workspaces w on w.id = r.workspace_id
 join organizations o on o.id = r.organization_id
@@ -23,15 +24,12 @@ where r.id = :run_id and :cost_estimation(w, o)
 returning id;
 
 -- statement: cost_estimate_keep
--- takes: run_id text, document jsonb, json_string_at numeric, json_string_at_2 numeric,
--- json_string_at_3 numeric, json_string_at_4 text, json_int_at integer, json_int_at_2 integer,
--- json_int_at_3 integer, json_string_at_5 text
+-- takes: run_id text, document jsonb, prior numeric, proposed numeric, delta numeric, currency text,
+-- resources integer, matched integer, unmatched integer, error text
 update cost_estimates
-set document = :document::jsonb, prior_monthly_cost = :json_string_at::numeric,
-    proposed_monthly_cost = :json_string_at_2::numeric, delta_monthly_cost = :json_string_at_3::numeric,
-    currency = :json_string_at_4, resources_count = :json_int_at,
-    matched_resources_count = :json_int_at_2, unmatched_resources_count = :json_int_at_3,
-    error_message = left(:json_string_at_5, 1000)
+set document = :document::jsonb, prior_monthly_cost = :prior::numeric, proposed_monthly_cost = :proposed::numeric,
+    delta_monthly_cost = :delta::numeric, currency = :currency, resources_count = :resources,
+    matched_resources_count = :matched, unmatched_resources_count = :unmatched, error_message = left(:error, 1000)
 where run_id = :run_id;
 
 -- shape: cost_estimate
@@ -40,12 +38,15 @@ where run_id = :run_id;
 -- resources_count integer, matched_resources_count integer, unmatched_resources_count integer,
 -- document jsonb null, error_message text null, created_at timestamptz, organization_id text, workspace_id text
 
+-- fragment: cost_estimates()
+select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r on r.id = c.run_id;
+
 -- statement: cost_estimate_view
 -- takes: id text
 -- gives: cost_estimate
-:cost_estimates_view() where c.id = :id;
+:cost_estimates() where c.id = :id;
 
 -- statement: cost_estimate_views_of
 -- takes: ids text[]
 -- gives: cost_estimate
-:cost_estimates_view() where c.id = any(:ids::text[]);
+:cost_estimates() where c.id = any(:ids::text[]);

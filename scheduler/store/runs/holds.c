@@ -11,9 +11,7 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 
 	if (!json_array_size(holds))
 		return 0;
-	/* Returns nothing. Jobs, workers and workspaces are read by their primary keys; the jobs' ids are an array
-	 * (db/db.h, "plans"). */
-	return db_queue(store->db, err, holds_begin, .p1 = text);
+	return db_queue(store->db, err, holds_begin, .holds = text);
 }
 
 /* ---- an order ---- */
@@ -69,69 +67,60 @@ static int event_write(const struct hold_work *d, struct err *err)
 {
 	_cleanup_(freep) char *sentence = sentence_of(d->order, &d->outcome->verdict);
 
-	return db_query(d->store->db, NULL, err, event_write, .new_id = id_new("re").text, .run = d->outcome->run.text,
-		.actions = actions[d->order->event], .sentence = sentence, .actor = d->order->actor);
+	return db_query(d->store->db, NULL, err, hold_event_add, .id = id_new("re").text,
+		.run_id = d->outcome->run.text, .action = actions[d->order->event], .description = sentence,
+		.actor_id = d->order->actor);
 }
 
-static int end_write(const struct hold_work *d, const struct rows *rows, struct err *err)
+static int end_write(const struct hold_work *d, const struct hold_lock_row *hold, struct err *err)
 {
-	if (db_query(d->store->db, NULL, err, end_write, .workspace = d->outcome->workspace.text,
-		    .job_id = row_of(hold_read, rows, 0)->job_id) < 0)
+	if (db_query(d->store->db, NULL, err, hold_end, .workspace_id = hold->workspace_id, .job_id = hold->job_id) < 0)
 		return -1;
-	return audit_end(d, row_of(hold_read, rows, 0)->organization_id, err);
-}
-
-static int settle_write(const struct hold_work *d, const struct rows *rows, struct err *err)
-{
-	return db_query(d->store->db, NULL, err, settle_write, .job_id = row_of(hold_read, rows, 0)->job_id);
+	return audit_end(d, hold->organization_id, err);
 }
 
 /* The caller publishes the message after the commit. A worker that misses it learns of the stop from the row
  * (store/workers/workers.c, api/internal/control.c). */
-static int stop_write(const struct hold_work *d, const struct rows *rows, struct err *err)
+static int stop_write(const struct hold_work *d, const struct hold_lock_row *hold, struct err *err)
 {
-	struct job_stop stop = {.attempt = (int)row_of(hold_read, rows, 0)->attempt, .stop = d->outcome->verdict.stop};
+	struct job_stop stop = {.attempt = (int)hold->attempt, .stop = d->outcome->verdict.stop};
 
-	if (db_query(d->store->db, NULL, err, stop_write, .job_id = row_of(hold_read, rows, 0)->job_id,
-		    .stop = stop.stop, .run = d->outcome->run.text, .actor = d->order->actor) < 0)
+	if (db_query(d->store->db, NULL, err, hold_stop, .job_id = hold->job_id, .stop = stop.stop,
+		    .run_id = hold->run_id, .actor_id = d->order->actor) < 0)
 		return -1;
-	text_copy(stop.job.text, sizeof(stop.job.text), row_of(hold_read, rows, 0)->job_id);
-	job_stop_sign(&stop, row_of(hold_read, rows, 0)->token_hash);
+	text_copy(stop.job.text, sizeof(stop.job.text), hold->job_id);
+	job_stop_sign(&stop, hold->token_hash);
 	d->outcome->stop = job_stop_encode(&stop);
 	return 0;
-}
-
-/* Locks the workspace and its hold. */
-static int hold_read(const struct hold_work *d, struct rows *ret_rows, struct err *err)
-{
-	const struct hold_order *order = d->order;
-
-	return db_query(d->store->db, ret_rows, err, hold_read, .workspace_id = order->workspace_id,
-		.run_id = order->run_id, .job_id = order->job_id);
 }
 
 static int apply_in(void *data, struct err *err)
 {
 	const struct hold_work *d = data;
+	const struct hold_order *order = d->order;
 	struct hold_outcome *outcome = d->outcome;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct hold_lock_row *row = NULL;
 	struct hold hold = {.holds = false};
 
 	hold_outcome_release(outcome);
-	if (hold_read(d, &rows, err) < 0)
+	if (db_query(d->store->db, &rows, err, hold_lock, .workspace_id = order->workspace_id, .run_id = order->run_id,
+		    .job_id = order->job_id) < 0)
 		return -1;
 	if (rows.count) {
-		hold = hold_of_view(&rows, 0);
-		text_copy(outcome->workspace.text, ID_SIZE, row_of(hold_read, &rows, 0)->workspace_id);
-		text_copy(outcome->run.text, ID_SIZE, row_of(hold_read, &rows, 0)->run_id);
+		row = row_of(hold_lock, &rows, 0);
+		hold = HOLD_OF_ROW(row);
+		text_copy(outcome->workspace.text, ID_SIZE, row->workspace_id);
+		text_copy(outcome->run.text, ID_SIZE, row->run_id);
 	}
-	outcome->verdict = hold_step(&hold, d->order->event);
-	if (outcome->verdict.refused)
+	outcome->verdict = hold_step(&hold, order->event);
+	/* Without a hold every event is refused. */
+	if (outcome->verdict.refused || !row)
 		return 0;
 	if (outcome->verdict.settles)
-		return settle_write(d, &rows, err);
-	if ((outcome->verdict.ends && end_write(d, &rows, err) < 0) ||
-		(outcome->verdict.signals && stop_write(d, &rows, err) < 0))
+		return db_query(d->store->db, NULL, err, hold_settle, .job_id = row->job_id);
+	if ((outcome->verdict.ends && end_write(d, row, err) < 0) ||
+		(outcome->verdict.signals && stop_write(d, row, err) < 0))
 		return -1;
 	return event_write(d, err);
 }
@@ -147,18 +136,6 @@ int hold_apply(struct store *store, const struct hold_order *order, struct hold_
 	struct hold_work work = {.store = store, .order = order, .outcome = ret_outcome};
 
 	return db_transaction(store->db, apply_in, &work, err);
-}
-
-struct hold hold_of_view(const struct rows *rows, int row)
-{
-	return (struct hold){.holds = !row_null(rows, row, "hold_stop"),
-		.engine_ended = row_bool(rows, row, "hold_engine_ended"),
-		.past_deadline = row_bool(rows, row, "hold_past_deadline"),
-		.settled = row_bool(rows, row, "hold_settled"),
-		.unrecorded = row_bool(rows, row, "hold_unrecorded"),
-		.restored = row_bool(rows, row, "hold_restored"),
-		.cooled_off = row_bool(rows, row, "cooled_off"),
-		.stop = (enum stop)row_int(rows, row, "hold_stop")};
 }
 
 /* ---- by the attempt's token ---- */
@@ -183,8 +160,8 @@ int holds_due(struct store *store, int max, struct rows *ret_rows, struct err *e
 
 int holds_alert(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, holds_alert,
-		.hold_alert_seconds = store->settings->hold_alert_seconds, .max = max);
+	return db_query(store->db, ret_rows, err, holds_alert, .alert_seconds = store->settings->hold_alert_seconds,
+		.max = max);
 }
 
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)

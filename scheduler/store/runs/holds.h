@@ -56,15 +56,15 @@ int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
  * workspace_id, and the columns of hold_of_view, whose `holds` says whether the workspace is held. ERR_NOT_FOUND. */
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
-/* Columns of the hold of a run r, for hold_of_view; null if it has none. */
-#define HOLD_COLUMNS                                                                                                   \
-	"h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline, "            \
-	"h.settled_at is not null as hold_settled, h.restored as hold_restored, exists (select 1 from "                \
-	"unrecorded_resources hu where hu.job_id = "                                                                   \
-	"h.job_id and hu.dismissed_at is null) as hold_unrecorded "
-#define HOLD_JOIN                                                                                                      \
-	"left join workspace_holds h on h.run_id = r.id and h.until is not null and h.job_id = (select hold_job_id "   \
-	"from workspaces where id = r.workspace_id) "
-struct hold hold_of_view(const struct rows *rows, int row);
+/* The hold of a row that has the columns of the fragment hold_columns, and `cooled_off`. */
+#define HOLD_OF_ROW(row)                                                                                               \
+	((struct hold){.holds = !(row)->hold_stop_null,                                                                \
+		.engine_ended = (row)->hold_engine_ended,                                                              \
+		.past_deadline = (row)->hold_past_deadline,                                                            \
+		.settled = (row)->hold_settled,                                                                        \
+		.unrecorded = (row)->hold_unrecorded,                                                                  \
+		.restored = (row)->hold_restored,                                                                      \
+		.cooled_off = (row)->cooled_off,                                                                       \
+		.stop = (enum stop)(row)->hold_stop})
 
 #endif

@@ -51,8 +51,8 @@ int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *er
 {
 	if (!batch->operations.count)
 		return 0;
-	return db_queue(store->db, err, chunks_insert, .operations = &batch->operations, .starts = &batch->starts,
-		.lengths = &batch->lengths, .p4 = &batch->sealed);
+	return db_queue(store->db, err, log_chunks_insert, .operations = &batch->operations, .starts = &batch->starts,
+		.lengths = &batch->lengths, .sealed = &batch->sealed);
 }
 
 int log_line_add(struct store *store, const char *operation_id, const char *line, struct err *err)
@@ -99,15 +99,17 @@ static void take_part(const struct reading *r, long long start, const char *byte
 
 static int chunks_read(const struct reading *r, const struct rows *rows, struct err *err)
 {
-	for (int i = 0; i < rows->count && !row_null(rows, i, "start"); i++) {
+	for (int i = 0; i < rows->count; i++) {
+		const struct log_read_row *row = row_of(log_read, rows, i);
 		_cleanup_(buf_release) struct buf chunk = BUF_INIT(OPENED_LIMIT);
-		long long start = row_int(rows, i, "start");
 		char context[CONTEXT_SIZE];
 
-		chunk_context(r->operation_id, start, context);
-		if (seal_open(r->store, context, (struct sealed_column){rows, i, "bytes_sealed"}, &chunk, err) < 0)
+		if (row->start_null)
+			return 0;
+		chunk_context(r->operation_id, row->start, context);
+		if (hex_open(r->store, context, row->bytes_sealed, &chunk, err) < 0)
 			return -1;
-		take_part(r, start + 1, buf_str(&chunk), chunk.len);
+		take_part(r, row->start + 1, buf_str(&chunk), chunk.len);
 	}
 	return 0;
 }
@@ -136,11 +138,9 @@ static void deleted_read(const struct reading *r)
 	take_part(&part, length + 1, ETX, 1);
 }
 
-/* Reads the row and its chunks in one snapshot, since log_pack may replace chunks by a blob. The index finds the first
- * chunk of the range, so a read at the end of a log does not scan the chunks before it. */
 static int stream_select(const struct reading *r, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(r->store->db, ret_rows, err, stream_select, .operation_id = r->operation_id, .offset = r->offset,
+	if (db_query(r->store->db, ret_rows, err, log_read, .operation_id = r->operation_id, .offset = r->offset,
 		    .end = r->end) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
@@ -148,16 +148,15 @@ static int stream_select(const struct reading *r, struct rows *ret_rows, struct 
 
 static int stream_read(const struct reading *r, const struct rows *rows, struct err *err)
 {
-	long long length = row_int(rows, 0, "log_length");
-	const char *blob = row_text(rows, 0, "log_blob");
-	bool ended = row_bool(rows, 0, "log_ended");
+	const struct log_read_row *log = row_of(log_read, rows, 0);
+	bool packed = log->log_blob && r->offset <= log->log_length;
 
-	if (length || ended)
+	if (log->log_length || log->log_ended)
 		take_part(r, 0, STX, 1);
-	if (blob && r->offset <= length ? packed_read(r, blob, err) < 0 : chunks_read(r, rows, err) < 0)
+	if (packed ? packed_read(r, log->log_blob, err) < 0 : chunks_read(r, rows, err) < 0)
 		return -1;
-	if (ended)
-		take_part(r, length + 1, ETX, 1);
+	if (log->log_ended)
+		take_part(r, log->log_length + 1, ETX, 1);
 	return 0;
 }
 
@@ -168,7 +167,7 @@ int log_read(struct store *store, const struct log_range *range, struct buf *ret
 
 	if (stream_select(&r, &rows, err) < 0)
 		return -1;
-	if (!row_bool(&rows, 0, "deleted"))
+	if (!row_of(log_read, &rows, 0)->deleted)
 		return stream_read(&r, &rows, err);
 	deleted_read(&r);
 	return 0;
@@ -185,18 +184,18 @@ int log_output_read(struct store *store, const struct log_range *range, struct b
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct reading r = {store, range->operation_id, range->offset + 1, range->offset + 1 + range->limit, ret_bytes};
-	const char *blob;
+	const struct log_read_row *log;
 
 	if (stream_select(&r, &rows, err) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "deleted"))
+	log = row_of(log_read, &rows, 0);
+	if (log->deleted)
 		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
-	if (r.end > row_int(&rows, 0, "log_length") + 1)
-		r.end = row_int(&rows, 0, "log_length") + 1;
+	if (r.end > log->log_length + 1)
+		r.end = log->log_length + 1;
 	if (r.end <= r.offset)
 		return 0;
-	blob = row_text(&rows, 0, "log_blob");
-	return blob ? packed_read(&r, blob, err) : chunks_read(&r, &rows, err);
+	return log->log_blob ? packed_read(&r, log->log_blob, err) : chunks_read(&r, &rows, err);
 }
 
 int logs_lengths(struct store *store, struct db_array *operation_ids, struct rows *ret_rows, struct err *err)
@@ -222,18 +221,17 @@ static int pack_in(void *data, struct err *err)
 	struct reading r = {p->store, p->operation_id, 1, MAX_PACK, &log};
 	struct id blob;
 
-	if (db_query(p->store->db, &rows, err, logs_pack_lock, .operation_id = p->operation_id,
-		    .from_bytes = p->from_bytes, .p3 = MAX_PACK - 2) < 0)
+	if (db_query(p->store->db, &rows, err, log_pack_lock, .operation_id = p->operation_id, .min = p->from_bytes,
+		    .max = MAX_PACK - 2) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	rows_release(&rows);
 	if (stream_select(&r, &rows, err) < 0 || chunks_read(&r, &rows, err) < 0 ||
 		blob_put_pieces(p->store, buf_str(&log), log.len, &blob, err) < 0 ||
-		db_query(p->store->db, NULL, err, logs_pack_update, .operation_id = p->operation_id,
-			.blob = blob.text) < 0)
+		db_query(p->store->db, NULL, err, log_pack_set, .operation_id = p->operation_id, .blob = blob.text) < 0)
 		return -1;
-	return db_query(p->store->db, NULL, err, logs_pack_delete, .operation_id = p->operation_id);
+	return db_query(p->store->db, NULL, err, log_pack_delete, .operation_id = p->operation_id);
 }
 
 int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err)

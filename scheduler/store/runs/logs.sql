@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: chunks_insert
--- takes: operations text[], starts bigint[], lengths integer[], p4 bytea[]
+-- statement: log_chunks_insert
+-- takes: operations text[], starts bigint[], lengths integer[], sealed bytea[]
 insert into log_chunks (operation_id, start, length, bytes_sealed)
 select operation_id, start, length, sealed
-from unnest(:operations::text[], :starts::bigint[], :lengths::integer[], :p4::bytea[]) as u(
-    operation_id, start, length, sealed);
+from unnest(:operations::text[], :starts::bigint[], :lengths::integer[], :sealed::bytea[])
+    as u(operation_id, start, length, sealed);
 
 -- statement: log_line_add
+-- Makes room for the line; returns where it begins.
 -- takes: operation_id text, len bigint
 -- gives: start bigint
 update operations
@@ -15,17 +16,20 @@ set log_length = log_length + :len
 where id = :operation_id
 returning log_length - :len as start;
 
--- statement: stream_select
+-- statement: log_read
+-- The log's row, with its chunks in the range [offset, end) of the stream. Both are of one snapshot, since log_pack may
+-- replace chunks by a blob. `start` is null if there is no chunk. The index finds the first chunk of the range, so a
+-- read at the end of a log does not scan the chunks before it.
 -- takes: operation_id text, offset bigint, end integer
 -- gives: log_length bigint, log_ended boolean, log_blob text null, deleted boolean, start bigint null,
--- bytes_sealed bytea
-select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start,
-    c.bytes_sealed
+-- bytes_sealed bytea null
+select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start, c.bytes_sealed
 from operations o
 left join log_chunks c on c.operation_id = o.id
     and c.start >= coalesce(
-        (select max(f.start) from log_chunks f where f.operation_id = :operation_id and f.start < :offset),
-            0) and c.start < :end - 1 and c.start + c.length + 1 > :offset
+        (select max(f.start) from log_chunks f where f.operation_id = :operation_id and f.start < :offset), 0)
+    and c.start < :end - 1
+    and c.start + c.length + 1 > :offset
 where o.id = :operation_id
 order by c.start;
 
@@ -41,25 +45,28 @@ join workspaces w on w.id = r.workspace_id
 where o.id = :operation_id;
 
 -- statement: logs_lengths
+-- The lengths of the streams: with the STX, and with the ETX if the log has ended. `stored`: the bytes are in chunks.
 -- takes: operation_ids text[]
 -- gives: id text, length bigint, ended boolean, stored boolean
-select id, log_length + case when log_ended then 2 when log_length > 0 then 1 else 0 end as length,
+select id,
+    log_length + case when log_ended then 2 when log_length > 0 then 1 else 0 end as length,
     log_ended as ended, log_blob is null and log_deleted_at is null as stored
 from operations
 where id = any(:operation_ids::text[]);
 
--- statement: logs_pack_lock
--- takes: operation_id text, from_bytes bigint, p3 bigint
+-- statement: log_pack_lock
+-- Locks the log; no row if it can't be packed.
+-- takes: operation_id text, min bigint, max bigint
 select 1
 from operations
 where id = :operation_id and log_ended and log_blob is null and log_deleted_at is null
-    and log_length between :from_bytes and :p3
+    and log_length between :min and :max
 for no key update;
 
--- statement: logs_pack_update
+-- statement: log_pack_set
 -- takes: operation_id text, blob text
 update operations set log_blob = :blob where id = :operation_id;
 
--- statement: logs_pack_delete
+-- statement: log_pack_delete
 -- takes: operation_id text
 delete from log_chunks where operation_id = :operation_id;

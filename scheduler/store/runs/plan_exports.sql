@@ -1,18 +1,21 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: plan_export_create
+-- Adds no row if the plan has no JSON.
 -- takes: id text, plan_id text, data_type text, user_id text
 insert into plan_exports (id, run_id, data_type, created_by, expires_at)
 select :id, run_id, :data_type, :user_id, now() + interval '1 hour'
 from operations
-where id = :plan_id
-    and exists (select 1 from operation_blobs where operation_id = :plan_id and kind = 'json');
+where id = :plan_id and exists (select 1 from operation_blobs where operation_id = :plan_id and kind = 'json');
+
+-- shape: plan_export
+-- id text, run_id text, data_type text, created_by text null, expires_at timestamptz,
+-- created_at timestamptz, plan_id text, json_blob text null, schemas_blob text null, expired boolean,
+-- organization_id text, workspace_id text
 
 -- statement: plan_export_read
 -- takes: id text
--- gives: id text, run_id text, data_type text, created_by text null, expires_at timestamptz,
--- created_at timestamptz, plan_id text, json_blob text, schemas_blob text null, expired boolean,
--- organization_id text, workspace_id text
+-- gives: plan_export
 select e.*, o.id as plan_id, b.blob_id as json_blob, s.blob_id as schemas_blob,
     e.expires_at <= now() as expired, r.organization_id, r.workspace_id
 from plan_exports e

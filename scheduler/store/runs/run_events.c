@@ -8,7 +8,7 @@
 
 int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, run_events_events_of_run, .run_id = run_id);
+	return db_query(store->db, ret_rows, err, run_events_of, .run_id = run_id);
 }
 
 int run_event_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
@@ -18,19 +18,22 @@ int run_event_views_of(struct store *store, struct db_array *ids, struct rows *r
 
 int run_event_view(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, run_event_view, .event_id = event_id) < 0)
+	if (db_query(store->db, ret_rows, err, run_event_view, .id = event_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run event not found");
 }
 
-#define EVENT_COLUMNS "insert into run_events (id, run_id, action, description, actor_id, comment_id) "
-#define EVENT_VALUES(e)                                                                                                \
-	P_TEXT(id_new("re").text), P_TEXT((e)->run_id), P_TEXT((e)->action), P_TEXT(text_or_empty((e)->description)),  \
-		P_TEXT((e)->actor), P_TEXT((e)->comment_id)
+static int event_insert(struct store *store, const struct db_statement *statement, const struct run_event_row *event,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query_one_of(store->db, ret_rows, err, statement, run_event_add, .id = id_new("re").text,
+		.run_id = event->run_id, .action = event->action, .description = text_or_empty(event->description),
+		.actor_id = event->actor, .comment_id = event->comment_id);
+}
 
 int run_event_add(struct store *store, const struct run_event_row *event, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, EVENT_COLUMNS "values ($1, $2, $3, $4, $5, $6)", EVENT_VALUES(event));
+	return event_insert(store, &run_event_add_statement, event, NULL, err);
 }
 
 int run_event_describe(
@@ -45,10 +48,7 @@ int run_event_add_once(struct store *store, const struct run_event_row *event, b
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query_sql(store->db, &rows, err,
-		    EVENT_COLUMNS "select $1, $2, $3, $4, $5, $6 where not exists (select 1 from run_events where "
-				  "run_id = $2 and action = $3)",
-		    EVENT_VALUES(event)) < 0)
+	if (event_insert(store, &run_event_add_once_statement, event, &rows, err) < 0)
 		return -1;
 	*ret_added = db_affected(&rows) > 0;
 	return 0;
@@ -58,7 +58,7 @@ int run_event_add_once(struct store *store, const struct run_event_row *event, b
 
 int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, run_events_comments_of_run, .run_id = run_id);
+	return db_query(store->db, ret_rows, err, comments_of_run, .run_id = run_id);
 }
 
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
@@ -68,7 +68,7 @@ int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret
 
 int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, comment_view, .comment_id = comment_id) < 0)
+	if (db_query(store->db, ret_rows, err, comment_view, .id = comment_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "comment not found");
 }
@@ -79,11 +79,11 @@ struct commenting {
 	struct id id;
 };
 
-static int comment_tell(const struct commenting *c, const struct rows *run, struct err *err)
+static int comment_tell(const struct commenting *c, const struct comment_write_row *run, struct err *err)
 {
 	const struct run_part_changed changed = {.run = c->comment->run_id,
-		.workspace = row_of(comment_write, run, 0)->workspace_id,
-		.organization = row_of(comment_write, run, 0)->organization_id,
+		.workspace = run->workspace_id,
+		.organization = run->organization_id,
 		.part = "comment",
 		.id = c->id.text};
 	struct outbox outbox;
@@ -100,13 +100,12 @@ static int comment_write(void *data, struct err *err)
 {
 	struct commenting *c = data;
 	const struct new_comment *comment = c->comment;
-
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
 	c->id = id_new("wsc");
 	if (db_query(c->store->db, &run, err, comment_write, .id = c->id.text, .run_id = comment->run_id,
 		    .body = comment->body, .user_id = comment->user_id) < 0 ||
-		comment_tell(c, &run, err) < 0)
+		comment_tell(c, row_of(comment_write, &run, 0), err) < 0)
 		return -1;
 	return run_event_add(c->store,
 		&(struct run_event_row){.run_id = comment->run_id,

@@ -7,7 +7,7 @@
 
 #include "scheduler/store/store.h"
 
-/* A run's events, first to last: the table's columns, organization_id and workspace_id. */
+/* A run's events, first to last: run_event_shown_row. */
 int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* One event. ERR_NOT_FOUND. */
 int run_event_view(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
@@ -25,7 +25,7 @@ int run_event_add(struct store *store, const struct run_event_row *event, struct
 /* Adds an event, unless the run has one with that action. *ret_added says whether it was added. */
 int run_event_add_once(struct store *store, const struct run_event_row *event, bool *ret_added, struct err *err);
 
-/* A run's comments, first to last: the table's columns, organization_id and workspace_id. */
+/* A run's comments, first to last: comment_row. */
 int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

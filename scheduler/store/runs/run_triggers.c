@@ -33,8 +33,8 @@ static int create_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	/* The lock serializes creations, so that the count is correct. */
-	if (db_query(c->store->db, NULL, err, run_triggers_create_lock, .workspace_id = c->workspace_id) < 0 ||
-		db_query(c->store->db, &rows, err, run_triggers_create_insert, .id = c->id.text,
+	if (db_query(c->store->db, NULL, err, run_trigger_lock, .workspace_id = c->workspace_id) < 0 ||
+		db_query(c->store->db, &rows, err, run_trigger_create, .id = c->id.text,
 			.workspace_id = c->workspace_id, .source_id = c->source_id, .max_sources = MAX_SOURCES) < 0) {
 		if (err->kind == ERR_CONFLICT && text_equal(db_constraint(c->store->db), "run_triggers_pair"))
 			return err_at(err, pointer, "Sourceable is a source of the workspace already");

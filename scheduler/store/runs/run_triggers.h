@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_RUNS_RUN_TRIGGERS_H
 
 /*
- * Run triggers: an applied run in a source workspace starts a run in the target workspace. Columns read: the table's,
- * workspace_name, source_name and organization_id.
+ * Run triggers: an applied run in a source workspace starts a run in the target workspace. Rows are
+ * run_trigger_row.
  */
 
 #include "scheduler/store/store.h"

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: run_triggers_columns()
+-- fragment: run_trigger_columns()
 t.*, w.name as workspace_name, s.name as source_name, w.organization_id;
 
--- fragment: run_triggers_tables()
+-- fragment: run_trigger_tables()
 from run_triggers t
 join workspaces w on w.id = t.workspace_id
 join workspaces s on s.id = t.source_id;
@@ -13,6 +13,7 @@ join workspaces s on s.id = t.source_id;
 -- workspace_name text, source_name text, organization_id text
 
 -- statement: run_triggers_list
+-- One page, the oldest first, with the total in each row; one row without a trigger if the page is empty.
 -- takes: workspace_id text, outbound boolean, limit bigint, offset bigint
 -- gives: run_trigger
 with found as (
@@ -23,7 +24,7 @@ with found as (
 select c.total, t.*
 from (select count(*) as total from found) c
 left join (
-    select :run_triggers_columns() :run_triggers_tables()
+    select :run_trigger_columns() :run_trigger_tables()
     where t.id in (select id from found)
     order by t.created_at, t.id
     limit :limit
@@ -34,13 +35,15 @@ order by t.created_at, t.id;
 -- statement: run_trigger_read
 -- takes: id text
 -- gives: run_trigger
-select :run_triggers_columns() :run_triggers_tables() where t.id = :id;
+select :run_trigger_columns() :run_trigger_tables() where t.id = :id;
 
--- statement: run_triggers_create_lock
+-- statement: run_trigger_lock
+-- Locks the workspace, so that no other request counts its sources.
 -- takes: workspace_id text
 select 1 from workspaces where id = :workspace_id for no key update;
 
--- statement: run_triggers_create_insert
+-- statement: run_trigger_create
+-- Adds no row if the workspace has the maximum number of sources.
 -- takes: id text, workspace_id text, source_id text, max_sources bigint
 insert into run_triggers (id, workspace_id, source_id)
 select :id, :workspace_id, :source_id
@@ -51,6 +54,7 @@ where (select count(*) from run_triggers where workspace_id = :workspace_id) < :
 delete from run_triggers where id = :id;
 
 -- statement: pending_triggers_insert
+-- Inserts a pending trigger for each target of the runs.
 -- takes: run_ids text[]
 insert into pending_run_triggers (run_id, workspace_id)
 select r.id, t.workspace_id
@@ -60,6 +64,7 @@ where r.id = any(:run_ids::text[])
 on conflict do nothing;
 
 -- statement: pending_triggers_due
+-- The longest due first.
 -- takes: limit bigint
 -- gives: run_id text, workspace_id text
 select run_id, workspace_id
@@ -69,6 +74,8 @@ order by next_at
 limit :limit;
 
 -- statement: pending_trigger_lock
+-- Locks a pending trigger that is due. `workspace_name` is null if the target was deleted. No row: another scheduler
+-- has locked it.
 -- takes: run_id text, workspace_id text
 -- gives: source_name text, workspace_name text null, auto_apply boolean
 select s.name as source_name, w.name as workspace_name,
@@ -85,6 +92,7 @@ for update of p skip locked;
 delete from pending_run_triggers where run_id = :run_id and workspace_id = :workspace_id;
 
 -- statement: pending_trigger_postpone
+-- The next try is after 2 s, then twice as long, at most 5 minutes. `workspace_name` is null if the target was deleted.
 -- takes: run_id text, workspace_id text, error text
 -- gives: tries integer, workspace_name text null
 update pending_run_triggers p

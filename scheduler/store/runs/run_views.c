@@ -8,77 +8,29 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-/* `rights` is an expression of the requester's rights in the run's workspace. Most runs have no optional stages, and so
- * no task stages, cost estimates or policies: the conditions on r.stages skip these lookups. */
-#define VIEW_WITH(rights)                                                                                              \
-	"select r.*, " HOLD_COLUMNS ", " rights "as rights, "                                                          \
-	"i.configuration_version_id, i.message, i.source, i.trigger_reason, i.is_destroy, "                            \
-	"i.refresh, "                                                                                                  \
-	"i.refresh_only, i.allow_config_generation, i.json_log, i.target_addrs, "                                      \
-	"i.replace_addrs, i.policy_paths, "                                                                            \
-	"i.invoke_action_addrs, coalesce(nullif(p.terraform_version, ''), "                                            \
-	"i.terraform_version) as "                                                                                     \
-	"terraform_version, i.variables_sealed, i.error, i.created_by, i.confirmed_by, "                               \
-	"i.canceled_by, "                                                                                              \
-	"case when r.status in ('canceled', 'force_canceled') and r.stage in ('apply', "                               \
-	"'post_apply') then "                                                                                          \
-	"(select jsonb_build_array(a.additions, a.changes, a.destructions) from operations "                           \
-	"a where a.id = 'apply' || substr(r.id, 4)) end as applied, "                                                  \
-	"p.base_state_id, coalesce(r.force_cancel_available_at <= now(), false) as "                                   \
-	"cooled_off, "                                                                                                 \
-	"case when r.queued then 1 + (select count(*) from runs b where b.workspace_id = "                             \
-	"r.workspace_id "                                                                                              \
-	"and b.queued and b.position < r.position) else 0 end as queue_position, "                                     \
-	"case when r.stages = 0 then '[]' else (select coalesce(jsonb_agg(t.id order by "                              \
-	"array_position("                                                                                              \
-	"array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], t.stage)), '[]') "                                 \
-	"from task_stages t where t.run_id = r.id) end as task_stages, "                                               \
-	"case when r.stages = 0 then null else (select ce.id from cost_estimates ce where "                            \
-	"ce.run_id = r.id) end "                                                                                       \
-	"as cost_estimate_id, "                                                                                        \
-	"case when r.stages = 0 then '[]' else (select coalesce(jsonb_agg(e.id), '[]') "                               \
-	"from policy_evaluations e where e.run_id = r.id and e.kind = 'sentinel') end as "                             \
-	"policy_checks, "                                                                                              \
-	"array_to_json(array(select c.id from comments c where c.run_id = r.id order by "                              \
-	"c.created_at)) as comments, "                                                                                 \
-	"array_to_json(array(select e.id from run_events e where e.run_id = r.id order by "                            \
-	"e.created_at)) as events "
+int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
+{
+	const char *user = response_scope_user(store->scope);
 
-/* `user` is the number of the requester's parameter (store/access/response_scope.h). */
-#define VIEW(user) VIEW_WITH(RIGHTS_IN_WORKSPACE(user, "r.organization_id", "r.workspace_id"))
-
-#define VIEW_JOINS                                                                                                     \
-	"join run_inputs i on i.run_id = r.id join operations p on p.id = 'plan' || substr(r.id, 4) " HOLD_JOIN
-
-#define ONE_RUN "from runs r " VIEW_JOINS "where r.id = $1"
-
-/* PostgreSQL initializes every subquery of a statement, also those that a `case` skips. So the statement for requesters
- * with all rights has no lookup of rights. */
-static const char view_sql[] = VIEW("$2") ONE_RUN, view_for_all_rights_sql[] = VIEW_WITH("-1 ") ONE_RUN;
+	if (!user)
+		return db_ask(store->db, ret_rows, err, run_view_for_all_rights, .run_id = run_id);
+	return db_ask(store->db, ret_rows, err, run_view, .run_id = run_id, .user = user);
+}
 
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	const char *user = response_scope_user(store->scope);
-	int result = user ? db_query_sql(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user))
-			  : db_query_sql(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
+	int result = user ? db_query(store->db, ret_rows, err, run_view, .run_id = run_id, .user = user)
+			  : db_query(store->db, ret_rows, err, run_view_for_all_rights, .run_id = run_id);
 
 	if (result < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
-int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
-{
-	const char *user = response_scope_user(store->scope);
-
-	if (!user)
-		return db_ask_sql(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
-	return db_ask_sql(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user));
-}
-
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, run_views_ask, .ids = ids, .user = response_scope_user(store->scope));
+	return db_ask(store->db, ret_rows, err, run_views_of, .ids = ids, .user = response_scope_user(store->scope));
 }
 
 int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err)
@@ -91,115 +43,15 @@ int run_belongs(struct store *store, const char *run_id, const char *workspace_i
 	return 0;
 }
 
-struct run run_of_view(const struct rows *rows, int row)
+struct run run_of_words(const char *status, const char *stage, const struct run *rest)
 {
-	int status = run_status_parse(row_text(rows, row, "status"));
-	int stage = stage_parse(row_text(rows, row, "stage"));
+	int status_read = run_status_parse(status), stage_read = stage_parse(stage);
+	struct run run = *rest;
 
-	return (struct run){
-		.status = status < 0 ? RUN_ERRORED : (enum run_status)status,
-		.stage = stage < 0 ? STAGE_NONE : (enum stage)stage,
-		.stages = (uint32_t)row_int(rows, row, "stages"),
-		.plan_only = row_bool(rows, row, "plan_only"),
-		.save_plan = row_bool(rows, row, "save_plan"),
-		.auto_apply = row_bool(rows, row, "auto_apply"),
-		.allow_empty_apply = row_bool(rows, row, "allow_empty_apply"),
-		.has_changes = row_bool(rows, row, "has_changes"),
-		.queued = row_bool(rows, row, "queued"),
-		.underway = row_bool(rows, row, "underway"),
-		.stopping = (enum stop)row_int(rows, row, "stopping"),
-	};
+	run.status = status_read < 0 ? RUN_ERRORED : (enum run_status)status_read;
+	run.stage = stage_read < 0 ? STAGE_NONE : (enum stage)stage_read;
+	return run;
 }
-
-/* The value for the filter `operation`, computed from a run's row. */
-#define OPERATION                                                                                                      \
-	"case when r.plan_only then 'plan_only' when i.refresh_only then 'refresh_only' when i.is_destroy then "       \
-	"'destroy' when r.allow_empty_apply then 'empty_apply' when r.save_plan then 'save_plan' else "                \
-	"'plan_and_apply' end"
-
-/* The creator's name in lower case. */
-#define CREATOR "(select coalesce(max(lower(u.username)), '') from users u where u.id = i.created_by)"
-
-/* The name that the provider knows the commit's sender by, in lower case. */
-#define SENDER                                                                                                         \
-	"(select coalesce(max(lower(k.detail->>'sender-username')), '') from configuration_commits k "                 \
-	"where k.configuration_version_id = i.configuration_version_id)"
-
-/* The runs of commits whose hashes begin with the text, in the order of configuration_commits_sha: no hexadecimal digit
- * is greater than f. */
-#define OF_COMMIT(text)                                                                                                \
-	"r.id in (select c.run_id from configuration_commits k "                                                       \
-	"join run_inputs c on c.configuration_version_id = k.configuration_version_id "                                \
-	"where k.sha >= lower(" text ") and k.sha < lower(" text ") || 'g')"
-
-#define DISCARDABLE                                                                                                    \
-	"('pending', 'planned', 'planned_and_saved', 'cost_estimated', 'policy_checked', 'policy_override', "          \
-	"'post_plan_running', 'post_plan_completed')"
-
-/* The filter of one workspace's runs has no organization. */
-#define OWN "coalesce($1::text, (select organization_id from workspaces where id = $2)) "
-
-/* Plans are generic (db/db.c), so `among` states the condition that an index serves, without parameters that may be
- * null. Conditions on the run's row are separate from conditions on its inputs. */
-#define BY_RUN(among)                                                                                                  \
-	"where " among " and ($2::text is null or r.workspace_id = $2) "                                               \
-	"and ($3::text is null or r.status = any(string_to_array($3, ','))) "                                          \
-	"and ($4::text is null or case when r.ended then 'final' else 'non_final' end = any(string_to_array($4, "      \
-	"',')) "                                                                                                       \
-	"or r.status in " DISCARDABLE " and 'discardable' = any(string_to_array($4, ','))) "                           \
-	"and ($7::text is null or r.workspace_id in (select id from workspaces w where w.organization_id = " OWN       \
-	"and w.name = any(string_to_array($7, ',')))) "                                                                \
-	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "                                    \
-	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
-	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
-	"and ($14::text is null or " OF_COMMIT("$14") ") "                                                             \
-						      "and " RUNS_IN_SCOPE("$15", "$16", "r.workspace_id")
-
-#define BY_INPUTS                                                                                                      \
-	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
-	" = any(string_to_array($5, ',')) end "                                                                        \
-	"and ($6::text is null or i.source = any(string_to_array($6, ','))) "                                          \
-	"and ($8::text is null or r.id = $8 or strpos(lower(i.message), lower($8)) > 0 "                               \
-	"or strpos(" CREATOR ", lower($8)) > 0 or strpos(" SENDER ", lower($8)) > 0 "                                  \
-	"or length($8) >= 7 and " OF_COMMIT("$8") ") "                                                                 \
-						  "and ($10::text is null or i.pool_id in (select id from "            \
-						  "agent_pools p where p.organization_id = " OWN                       \
-						  "and p.name = any(string_to_array($10, ',')))) "                     \
-						  "and ($11::text is null or strpos(" CREATOR                          \
-						  ", lower($11)) > 0 or strpos(" SENDER ", lower($11)) > 0) "
-
-#define BY_NO_INPUTS                                                                                                   \
-	"and coalesce($5::text, $6::text, $8::text, $10::text, $11::text) is null and (not r.plan_only or $9) "
-
-#define FILTER_VALUES(store, f)                                                                                        \
-	P_TEXT((f)->organization_id), P_TEXT((f)->workspace_id), P_TEXT((f)->status), P_TEXT((f)->status_group),       \
-		P_TEXT((f)->operation), P_TEXT((f)->source), P_TEXT((f)->workspace_names), P_TEXT((f)->search),        \
-		P_BOOL((f)->queue), P_TEXT((f)->pool_names), P_TEXT((f)->user), P_INT((f)->year),                      \
-		P_BOOL((f)->past_year), P_TEXT((f)->commit),                                                           \
-		P_BOOL((f)->workspace_id || response_scope_all((store)->scope, (f)->organization_id, CAN_READ_RUNS)),  \
-		P_TEXT(response_scope_user((store)->scope))
-
-#define IN_ORGANIZATION "r.organization_id = $1"
-#define IN_WORKSPACE    "r.workspace_id = $2"
-#define LIVE            IN_ORGANIZATION " and not r.ended"
-
-#define JOIN_INPUTS "join run_inputs i on i.run_id = r.id "
-
-/* The page is selected before the other columns are looked up, so that skipped runs need no lookups. */
-#define CUT(joins, conditions, order)                                                                                  \
-	VIEW("$16")                                                                                                    \
-	"from (select r.* from runs r " joins conditions "order by r.position " order                                  \
-	" limit $17 offset $18) r " VIEW_JOINS "order by r.position " order
-/* run_inputs is joined only if the filter refers to it. */
-#define VIEWS(among, order)                                                                                            \
-	{                                                                                                              \
-		CUT("", BY_RUN(among) BY_NO_INPUTS, order), CUT(JOIN_INPUTS, BY_RUN(among) BY_INPUTS, order)           \
-	}
-#define COUNT(among)                                                                                                   \
-	{                                                                                                              \
-		"select count(*) as total from runs r " BY_RUN(among) BY_NO_INPUTS,                                    \
-			"select count(*) as total from runs r " JOIN_INPUTS BY_RUN(among) BY_INPUTS                    \
-	}
 
 /* Whether the filter excludes ended runs. */
 static bool filter_is_live(const struct run_filter *filter)
@@ -213,14 +65,18 @@ static bool filter_is_by_inputs(const struct run_filter *filter)
 	return filter->operation || filter->source || filter->search || filter->pool_names || filter->user;
 }
 
-/* The conditions that an index serves. */
+/* The condition that an index serves; [1]: for filters that refer to run_inputs. */
 static const struct {
-	const char *views[2], *count[2]; /* [1]: for filters that refer to run_inputs */
+	const struct db_statement *page[2], *count[2];
 } places[] = {
-	{VIEWS(LIVE, ""), COUNT(LIVE)}, /* a queue lists the longest waiting run first */
-	{VIEWS(IN_WORKSPACE, "desc"), COUNT(IN_WORKSPACE)},
-	{VIEWS(LIVE, "desc"), COUNT(LIVE)},
-	{VIEWS(IN_ORGANIZATION, "desc"), COUNT(IN_ORGANIZATION)},
+	{{&runs_page_queue_statement, &runs_page_queue_by_inputs_statement},
+		{&runs_count_live_statement, &runs_count_live_by_inputs_statement}},
+	{{&runs_page_workspace_statement, &runs_page_workspace_by_inputs_statement},
+		{&runs_count_workspace_statement, &runs_count_workspace_by_inputs_statement}},
+	{{&runs_page_live_statement, &runs_page_live_by_inputs_statement},
+		{&runs_count_live_statement, &runs_count_live_by_inputs_statement}},
+	{{&runs_page_organization_statement, &runs_page_organization_by_inputs_statement},
+		{&runs_count_organization_statement, &runs_count_organization_by_inputs_statement}},
 };
 
 static size_t filter_place(const struct run_filter *filter)
@@ -239,21 +95,34 @@ static bool filter_is_whole(const struct run_filter *filter)
 		!filter_is_by_inputs(filter);
 }
 
+/* Asks with the filter's values and the parameters that follow. */
+#define ASK_FILTERED(store, rows, err, f, statement, name, ...)                                                        \
+	db_ask_one_of((store)->db, rows, err, statement, name, .organization_id = (f)->organization_id,                \
+		.workspace_id = (f)->workspace_id, .status = (f)->status, .status_group = (f)->status_group,           \
+		.operation = (f)->operation, .source = (f)->source, .workspace_names = (f)->workspace_names,           \
+		.search = (f)->search, .queue = (f)->queue, .pool_names = (f)->pool_names, .creator = (f)->user,       \
+		.year = (f)->year, .past_year = (f)->past_year, .commit = (f)->commit,                                 \
+		.everywhere =                                                                                          \
+			(f)->workspace_id || response_scope_all((store)->scope, (f)->organization_id, CAN_READ_RUNS),  \
+		.user = response_scope_user((store)->scope), ##__VA_ARGS__)
+
 int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
-	return db_ask_sql(store->db, ret_rows, err, places[filter_place(filter)].views[filter_is_by_inputs(filter)],
-		FILTER_VALUES(store, filter), P_INT(filter->limit), P_INT(filter->offset));
+	const struct db_statement *page = places[filter_place(filter)].page[filter_is_by_inputs(filter)];
+
+	return ASK_FILTERED(
+		store, ret_rows, err, filter, page, runs_page_queue, .limit = filter->limit, .offset = filter->offset);
 }
 
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
+	const struct db_statement *count = places[filter_place(filter)].count[filter_is_by_inputs(filter)];
+
 	if (filter_is_whole(filter))
-		return db_ask(store->db, ret_rows, err, run_views_ask_count, .workspace_id = filter->workspace_id);
-	return db_ask_sql(store->db, ret_rows, err, places[filter_place(filter)].count[filter_is_by_inputs(filter)],
-		FILTER_VALUES(store, filter));
+		return db_ask(store->db, ret_rows, err, runs_count, .workspace_id = filter->workspace_id);
+	return ASK_FILTERED(store, ret_rows, err, filter, count, runs_count_workspace);
 }
 
-/* The index runs_workspace gives the newest runs of each workspace. */
 int runs_recent_of(struct store *store, struct db_array *workspace_ids, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, runs_recent_of, .workspace_ids = workspace_ids,
@@ -273,15 +142,14 @@ int operation_views_of(struct store *store, struct db_array *ids, struct rows *r
 }
 
 /* Appends the values of the sensitive variables in a row of run_inputs. */
-static int secrets_add(struct store *store, const struct rows *rows, int row, json_t *values, struct err *err)
+static int secrets_add(struct store *store, const struct run_secrets_row *row, json_t *values, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
 	json_auto_t *snapshot = NULL;
 	json_t *variable;
 	size_t i;
 
-	if (seal_open(store, row_of(run_secrets, rows, row)->run_id,
-		    (struct sealed_column){rows, row, "snapshot_sealed"}, &text, err) < 0 ||
+	if (hex_open(store, row->run_id, row->snapshot_sealed, &text, err) < 0 ||
 		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
 		return -1;
 	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))
@@ -299,7 +167,7 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
 	for (int i = 0; i < rows.count; i++)
-		if (secrets_add(store, &rows, i, values, err) < 0)
+		if (secrets_add(store, row_of(run_secrets, &rows, i), values, err) < 0)
 			return -1;
 	*ret_values = json_incref(values);
 	return 0;
@@ -310,9 +178,8 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 int site_runs_list(struct store *store, const struct site_runs *list, struct rows *ret_rows, struct err *err)
 {
 	if (list->run_id)
-		return db_query(store->db, ret_rows, err, site_runs_list_read, .run_id = list->run_id,
-			.limit = list->limit, .offset = list->offset);
-	return db_query(store->db, ret_rows, err, site_runs_list_read_2, .statuses = list->statuses,
-		.search = list->search, .from = list->from, .to = list->to, .limit = list->limit,
-		.offset = list->offset);
+		return db_query(store->db, ret_rows, err, site_run, .run_id = list->run_id, .limit = list->limit,
+			.offset = list->offset);
+	return db_query(store->db, ret_rows, err, site_runs_list, .statuses = list->statuses, .search = list->search,
+		.from = list->from, .to = list->to, .limit = list->limit, .offset = list->offset);
 }

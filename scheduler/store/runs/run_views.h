@@ -7,7 +7,7 @@
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/store/store.h"
 
-/* One row with all data of a run's resource. ERR_NOT_FOUND. */
+/* One row with all data of a run's resource: run_view_row. ERR_NOT_FOUND. */
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The same row, available later (db_ask); no row if there is no such run. */
 int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
@@ -15,8 +15,23 @@ int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows,
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Whether the workspace has such a run. */
 int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err);
-/* The lifecycle's form of such a row, for checks of which events the run accepts. */
-struct run run_of_view(const struct rows *rows, int row);
+/* The lifecycle's form of a row that has the columns of a run's decision. An unknown status or stage is read as errored
+ * or none. */
+#define RUN_OF_ROW(row)                                                                                                \
+	run_of_words((row)->status, (row)->stage,                                                                      \
+		&(struct run){                                                                                         \
+			.stages = (uint32_t)(row)->stages,                                                             \
+			.plan_only = (row)->plan_only,                                                                 \
+			.save_plan = (row)->save_plan,                                                                 \
+			.auto_apply = (row)->auto_apply,                                                               \
+			.allow_empty_apply = (row)->allow_empty_apply,                                                 \
+			.has_changes = (row)->has_changes,                                                             \
+			.queued = (row)->queued,                                                                       \
+			.underway = (row)->underway,                                                                   \
+			.stopping = (enum stop)(row)->stopping,                                                        \
+		})
+/* The rest of the run, with its status and stage. */
+struct run run_of_words(const char *status, const char *stage, const struct run *rest);
 
 /* A list's filter; NULL: no restriction. Multiple values are separated by commas. */
 struct run_filter {
@@ -34,7 +49,7 @@ struct run_filter {
 /* Reads the page's rows, the newest first; they are available later (db_ask). Plan-only runs are excluded unless
  * `operation` asks for them. */
 int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
-/* Counts the runs on all pages: one row with `total`, available later. */
+/* Counts the runs on all pages: one runs_total_row, available later. */
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
 
 /* The last runs of each workspace whose runs the requester may read, plan-only runs excluded: workspace_id, and runs, a
@@ -49,10 +64,10 @@ struct site_runs {
 	const char *from, *to; /* times of creation, or NULL */
 	long long limit, offset;
 };
-/* Columns id, workspace_id, organization_name, status, status_timestamps, has_changes, created_at; newest first. */
+/* Rows are site_run_row, the newest first. */
 int site_runs_list(struct store *store, const struct site_runs *list, struct rows *ret_rows, struct err *err);
 
-/* One row of a plan or apply: operations' columns, run_id, json_log, has_changes, organization_id. ERR_NOT_FOUND. */
+/* One row of a plan or apply: operation_row. ERR_NOT_FOUND. */
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

@@ -7,33 +7,34 @@
 
 _Static_assert(STAGE_BIT(STAGE_FETCH) == 1, "the fragment holds it as a number");
 
-static void read_id(const struct rows *rows, int row, const char *column, struct id *ret_id)
+struct id id_of(const char *text)
 {
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(rows, row, column));
+	struct id id;
+
+	text_copy(id.text, sizeof(id.text), text);
+	return id;
 }
 
-static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
+static void run_read(const struct run_loaded_row *row, struct run_row *ret_run)
 {
-	read_id(rows, row, "id", &ret_run->id);
-	read_id(rows, row, "workspace_id", &ret_run->workspace);
-	read_id(rows, row, "organization_id", &ret_run->organization);
-	read_id(rows, row, "pool_id", &ret_run->pool);
-	ret_run->run = run_of_view(rows, row);
-	ret_run->run.fetched = row_of(runs_load, rows, row)->fetched;
-	text_copy(ret_run->source, sizeof(ret_run->source), row_of(runs_load, rows, row)->source);
-	ret_run->changed_seconds = strtod(row_of(runs_load, rows, row)->changed_seconds, NULL);
-	ret_run->cooled_off = row_of(runs_load, rows, row)->cooled_off;
-	ret_run->plan_is_stale = row_of(runs_load, rows, row)->plan_is_stale;
-	read_id(rows, row, "job_id", &ret_run->job.id);
-	ret_run->job.attempt = (int)row_of(runs_load, rows, row)->attempt;
-	text_copy(ret_run->token_hash, sizeof(ret_run->token_hash), row_of(runs_load, rows, row)->token_hash);
-	ret_run->job.losses = (int)row_of(runs_load, rows, row)->losses;
-	ret_run->job.claimed = row_of(runs_load, rows, row)->claimed;
-	ret_run->job.started = row_of(runs_load, rows, row)->started;
-	text_copy(ret_run->lease_until, sizeof(ret_run->lease_until),
-		text_or_empty(row_of(runs_load, rows, row)->lease_until));
-	ret_run->unknown = run_status_parse(row_of(runs_load, rows, row)->status) < 0 ||
-		stage_parse(row_of(runs_load, rows, row)->stage) < 0;
+	*ret_run = (struct run_row){.id = id_of(row->id),
+		.workspace = id_of(row->workspace_id),
+		.organization = id_of(row->organization_id),
+		.pool = id_of(row->pool_id),
+		.run = RUN_OF_ROW(row),
+		.job = {.id = id_of(row->job_id),
+			.attempt = (int)row->attempt,
+			.losses = (int)row->losses,
+			.claimed = row->claimed,
+			.started = row->started},
+		.changed_seconds = strtod(row->changed_seconds, NULL),
+		.cooled_off = row->cooled_off,
+		.plan_is_stale = row->plan_is_stale,
+		.unknown = run_status_parse(row->status) < 0 || stage_parse(row->stage) < 0};
+	ret_run->run.fetched = row->fetched;
+	text_copy(ret_run->token_hash, sizeof(ret_run->token_hash), row->token_hash);
+	text_copy(ret_run->lease_until, sizeof(ret_run->lease_until), row->lease_until);
+	text_copy(ret_run->source, sizeof(ret_run->source), row->source);
 	ret_run->broken =
 		ret_run->unknown ? "its state is one that this version does not know" : run_check(&ret_run->run);
 }
@@ -45,23 +46,17 @@ void run_set_release(struct run_set *set)
 	*set = (struct run_set){0};
 }
 
-void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace)
-{
-	read_id(rows, row, "current_run_id", &ret_workspace->current);
-	ret_workspace->locked = row_bool(rows, row, "locked");
-	ret_workspace->held = row_bool(rows, row, "held");
-	ret_workspace->maintenance = row_bool(rows, row, "maintenance");
-}
-
 static void workspaces_read(const struct rows *rows, struct run_set *set)
 {
 	set->workspaces = mem_new((size_t)rows->count, sizeof(*set->workspaces));
 	set->workspace_count = (size_t)rows->count;
 	for (int i = 0; i < rows->count; i++) {
-		read_id(rows, i, "id", &set->workspaces[i].id);
-		workspace_row_read(rows, i, &set->workspaces[i]);
-		set->watched |= row_of(runs_load_2, rows, i)->watched;
-		text_copy(set->now, sizeof(set->now), row_of(runs_load_2, rows, i)->now);
+		const struct run_place_row *place = row_of(run_place, rows, i);
+
+		set->workspaces[i] = WORKSPACE_OF_ROW(place);
+		set->workspaces[i].id = id_of(place->id);
+		set->watched |= place->watched;
+		text_copy(set->now, sizeof(set->now), place->now);
 	}
 }
 
@@ -70,7 +65,7 @@ static void runs_read(const struct rows *rows, struct run_set *set)
 	set->runs = mem_new((size_t)rows->count, sizeof(*set->runs));
 	set->run_count = (size_t)rows->count;
 	for (int i = 0; i < rows->count; i++)
-		run_read(rows, i, &set->runs[i]);
+		run_read(row_of(run_loaded, rows, i), &set->runs[i]);
 }
 
 int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err)
@@ -82,11 +77,11 @@ int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_ask(store->db, &workspaces, err, runs_load_read, .run_ids = run_ids) < 0)
+	if (db_ask(store->db, &workspaces, err, run_places_of, .run_ids = run_ids) < 0)
 		return -1;
 	/* A separate statement, so that its snapshot includes commits made while this transaction waited for the
 	 * locks. */
-	if (db_query(store->db, &runs, err, runs_load_lock, .run_ids = run_ids) < 0)
+	if (db_query(store->db, &runs, err, runs_load, .run_ids = run_ids) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
 	runs_read(&runs, ret_set);
@@ -97,11 +92,9 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_ask(store->db, &workspaces, err, runs_load_queues_read, .workspace_ids = workspace_ids) < 0)
+	if (db_ask(store->db, &workspaces, err, run_places_load, .workspace_ids = workspace_ids) < 0)
 		return -1;
-	/* The head of each queue is enough: when it proceeds, the next decision loads its successor. Plan-only runs
-	 * wait for the end of maintenance alone, so they are loaded only while runs are resumed. */
-	if (db_query(store->db, &runs, err, runs_load_queues_lock, .workspace_ids = workspace_ids) < 0)
+	if (db_query(store->db, &runs, err, runs_load_queues, .workspace_ids = workspace_ids) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
 	runs_read(&runs, ret_set);

@@ -29,7 +29,7 @@ struct run_row {
 		       */
 };
 
-struct workspace_row {
+struct run_workspace {
 	struct id id;
 	bool locked, held;
 	bool maintenance;  /* of the site */
@@ -39,18 +39,20 @@ struct workspace_row {
 struct run_set {
 	struct run_row *runs;
 	size_t run_count;
-	struct workspace_row *workspaces;
+	struct run_workspace *workspaces;
 	size_t workspace_count;
 	bool watched;              /* one of the workspaces has a notification configuration */
 	char now[CLOCK_TEXT_SIZE]; /* the transaction's time by PostgreSQL's clock */
 };
 
-/* The columns that decide whether a run may begin in a workspace, which is the statement's alias `workspace`; and a
- * function that reads them. The caller sets the row's id. */
-#define WORKSPACE_ROW(workspace)                                                                                       \
-	workspace ".current_run_id, " workspace ".locked_by is not null as locked, " workspace                         \
-		  ".hold_job_id is not null as held, (select reason is not null from maintenance) as maintenance "
-void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace);
+/* The workspace of a row whose statement has the fragment workspace_row. The caller sets the id. */
+#define WORKSPACE_OF_ROW(row)                                                                                          \
+	((struct run_workspace){.locked = (row)->locked,                                                               \
+		.held = (row)->held,                                                                                   \
+		.maintenance = (row)->maintenance,                                                                     \
+		.current = id_of((row)->current_run_id)})
+/* NULL gives "". */
+struct id id_of(const char *text);
 
 void run_set_release(struct run_set *set);
 /* Locks the claimed jobs, after their workspaces. Call it before runs_load if the decision is about leases. A

@@ -1,36 +1,50 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: run_columns()
--- The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w.
+-- fragment: workspace_row(workspace)
+-- The columns of WORKSPACE_OF_ROW: they decide whether a run may begin in a workspace.
+:workspace.current_run_id, :workspace.locked_by is not null as locked, :workspace.hold_job_id is not null as held,
+    (select reason is not null from maintenance) as maintenance;
+
+-- shape: run_place
+-- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text, watched boolean
+
+-- fragment: run_places()
+-- The workspaces of a decision, with the transaction's time.
+select id, :workspace_row(workspaces),
+    to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now,
+    :workspace_is_watched(workspaces) as watched
+from workspaces;
+
+-- shape: run_loaded
+-- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
+-- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
+-- queued boolean, underway boolean, stopping smallint, cooled_off boolean, plan_is_stale boolean,
+-- job_id text null, attempt integer, token_hash text null, losses integer, claimed boolean, started boolean,
+-- lease_until timestamptz null, fetched boolean, source text, changed_seconds numeric
+
+-- fragment: runs_loaded()
+-- The columns of run_loaded: runs r with their inputs i, their workspaces w, their plans o and their jobs j. `fetched`
+-- is read for runs with the stage fetch (bit 1) in the queue.
 r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.save_plan,
     r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
     coalesce(r.force_cancel_available_at <= now(), false) as cooled_off,
-    o.base_state_id is distinct from w.current_state_id as plan_is_stale, j.id as job_id, j.attempt,
-    j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed, j.started,
-    j.lease_until, case when r.queued
-    and r.stages & 1 <> 0 then (
-        select status = 'uploaded' from configuration_versions where id = i.configuration_version_id
-    ) end as fetched, i.source, extract(epoch from now() - r.updated_at) as changed_seconds
+    o.base_state_id is distinct from w.current_state_id as plan_is_stale,
+    j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed,
+    j.started, j.lease_until,
+    case
+        when r.queued and r.stages & 1 <> 0 then (
+            select status = 'uploaded' from configuration_versions where id = i.configuration_version_id
+        )
+    end as fetched,
+    i.source, extract(epoch from now() - r.updated_at) as changed_seconds
 from runs r
 join run_inputs i on i.run_id = r.id
 join workspaces w on w.id = r.workspace_id
 join operations o on o.id = 'plan' || substr(r.id, 4)
 left join jobs j on j.run_id = r.id;
 
--- fragment: runs_workspace_columns()
-select id, :workspace_row(workspaces),
-    to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now,
-    :workspace_is_watched(workspaces) as watched
-from workspaces;
-
--- fragment: workspace_row(workspace)
--- The columns that decide whether a run may begin in a workspace, which is the statement's alias `workspace`;
--- and a function that reads them. The caller sets the row's id.
-:workspace.current_run_id, :workspace.locked_by is not null as locked,
-    :workspace.hold_job_id is not null as held,
-    (select reason is not null from maintenance) as maintenance;
-
 -- statement: runs_lock_leases
+-- Locks the runs' claimed jobs, after their workspaces.
 -- takes: run_ids text[]
 -- gives: id text
 with place as (
@@ -46,63 +60,56 @@ where run_id = any(:run_ids::text[]) and state = 'claimed' and (select count(*) 
 order by id
 for no key update;
 
--- shape: runs_load_2
--- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
--- watched boolean
-
--- statement: runs_load_read
+-- statement: run_places_of
+-- Locks the runs' workspaces.
 -- takes: run_ids text[]
--- gives: runs_load_2
-:runs_workspace_columns()
+-- gives: run_place
+:run_places()
 where id in (select workspace_id from runs where id = any(:run_ids::text[]))
 order by id
 for no key update;
 
--- shape: runs_load
--- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
--- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
--- queued boolean, underway boolean, stopping smallint, cooled_off boolean, plan_is_stale boolean,
--- job_id text null, attempt integer, token_hash text null, losses integer, claimed boolean, started boolean,
--- lease_until timestamptz null, fetched boolean, source text, changed_seconds numeric
-
--- statement: runs_load_lock
+-- statement: runs_load
+-- Locks the runs.
 -- takes: run_ids text[]
--- gives: runs_load
-select :run_columns() where r.id = any(:run_ids::text[]) order by r.id for no key update of r;
+-- gives: run_loaded
+select :runs_loaded() where r.id = any(:run_ids::text[]) order by r.id for no key update of r;
 
--- statement: runs_load_queues_read
+-- statement: run_places_load
+-- Locks the workspaces.
 -- takes: workspace_ids text[]
--- gives: runs_load_2
-:runs_workspace_columns() where id = any(:workspace_ids::text[]) order by id for no key update;
+-- gives: run_place
+:run_places() where id = any(:workspace_ids::text[]) order by id for no key update;
 
--- statement: runs_load_queues_lock
+-- statement: runs_load_queues
+-- Locks the runs that could proceed in each workspace: the first of its queue, and saved plans. The head of each
+-- queue is enough: when it proceeds, the next decision loads its successor. Plan-only runs wait for the end of
+-- maintenance alone, so they are loaded only while runs are resumed.
 -- takes: workspace_ids text[]
--- gives: runs_load
-select :run_columns()
+-- gives: run_loaded
+select :runs_loaded()
 where r.id in (
     select h.id
-    from unnest(:workspace_ids::text[]) u(id),
-        lateral (
-            select id
-            from runs
-            where workspace_id = u.id and queued and not plan_only
-            order by position
-            limit 1
-        ) h
+    from unnest(:workspace_ids::text[]) u(id), lateral (
+        select id
+        from runs
+        where workspace_id = u.id and queued and not plan_only
+        order by position
+        limit 1
+    ) h
     union all
     select id
     from runs
     where workspace_id = any(:workspace_ids::text[]) and saved
     union all
     select p.id
-    from unnest(:workspace_ids::text[]) u(id),
-        lateral (
-            select id
-            from runs
-            where workspace_id = u.id and queued and plan_only
-            order by position
-            limit 100
-        ) p
+    from unnest(:workspace_ids::text[]) u(id), lateral (
+        select id
+        from runs
+        where workspace_id = u.id and queued and plan_only
+        order by position
+        limit 100
+    ) p
     where (select is_resuming from maintenance)
 )
 order by r.id

@@ -92,7 +92,7 @@ static int of_log_begin(const struct putting *p, bool *ret_first, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(p->store->db, &rows, err, of_log_begin, .job_id = p->job->job_id) < 0)
+	if (db_query(p->store->db, &rows, err, unrecorded_compare_begin, .job_id = p->job->job_id) < 0)
 		return -1;
 	*ret_first = rows.count > 0;
 	return 0;
@@ -101,7 +101,7 @@ static int of_log_begin(const struct putting *p, bool *ret_first, struct err *er
 static int open_replace(const struct putting *p, struct err *err)
 {
 	return db_query(
-		p->store->db, NULL, err, open_replace, .job_id = p->job->job_id, .digests = &p->listing->digests);
+		p->store->db, NULL, err, unrecorded_drop, .job_id = p->job->job_id, .digests = &p->listing->digests);
 }
 
 /* ret_rows: one row per new resource. */
@@ -111,10 +111,10 @@ static int rows_insert(const struct putting *p, struct rows *ret_rows, struct er
 
 	if (!l->ids.count)
 		return 0;
-	return db_query(p->store->db, ret_rows, err, unrecorded_rows_insert, .job_id = p->job->job_id,
+	return db_query(p->store->db, ret_rows, err, unrecorded_insert, .job_id = p->job->job_id,
 		.run_id = p->job->run_id, .workspace_id = p->job->workspace_id, .ids = &l->ids, .digests = &l->digests,
 		.actions = &l->actions, .addresses = &l->addresses, .types = &l->types, .providers = &l->providers,
-		.p10 = &l->sealed);
+		.sealed_ids = &l->sealed);
 }
 
 static int put_in(void *data, struct err *err)
@@ -223,11 +223,11 @@ static int current_read(struct store *store, const char *workspace_id, struct bu
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, current_read, .workspace_id = workspace_id) < 0)
+	if (db_query(store->db, &rows, err, unrecorded_state, .workspace_id = workspace_id) < 0)
 		return -1;
-	if (!rows.count || !row_of(current_read, &rows, 0)->id)
+	if (!rows.count || !row_of(unrecorded_state, &rows, 0)->id)
 		return 0;
-	return state_content(store, row_of(current_read, &rows, 0)->id, out, err);
+	return state_content(store, row_of(unrecorded_state, &rows, 0)->id, out, err);
 }
 
 static int compare_try(struct store *store, const struct unrecorded_job *job, json_t **ret_missing, struct err *err)
@@ -277,12 +277,13 @@ int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, 
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "unrecorded resource not found");
 }
 
-int unrecorded_resource_id(struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err)
+int unrecorded_resource_id(
+	struct store *store, const struct unrecorded_row *resource, struct buf *ret_text, struct err *err)
 {
 	char context[CONTEXT_SIZE];
 
-	id_context(row_text(rows, row, "digest"), context);
-	return seal_open(store, context, (struct sealed_column){rows, row, "resource_id_sealed"}, ret_text, err);
+	id_context(resource->digest, context);
+	return hex_open(store, context, resource->resource_id_sealed, ret_text, err);
 }
 
 /* ---- dismissing ---- */
@@ -291,12 +292,11 @@ int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, s
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Locks the workspace first, like every change of a hold. */
-	if (db_query(store->db, NULL, err, unrecorded_dismiss_lock, .run_id = dismissal->run_id) < 0 ||
-		db_query(store->db, &rows, err, unrecorded_dismiss_update, .run_id = dismissal->run_id,
-			.id = dismissal->id, .actor = dismissal->actor) < 0)
+	if (db_query(store->db, NULL, err, unrecorded_lock, .run_id = dismissal->run_id) < 0 ||
+		db_query(store->db, &rows, err, unrecorded_dismiss, .run_id = dismissal->run_id, .id = dismissal->id,
+			.actor = dismissal->actor) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "no unrecorded resource is open: it was dismissed before");
-	return db_query(store->db, ret_rows, err, unrecorded_dismiss_read, .run_id = dismissal->run_id);
+	return db_query(store->db, ret_rows, err, unrecorded_released, .run_id = dismissal->run_id);
 }

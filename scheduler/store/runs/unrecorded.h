@@ -12,6 +12,7 @@
 #include "scheduler/store/store.h"
 
 struct objects;
+struct unrecorded_row;
 
 struct unrecorded_job {
 	const char *job_id, *run_id, *workspace_id;
@@ -31,14 +32,13 @@ int unrecorded_compare(struct store *store, struct objects *objects, const struc
 /* Marks the job as compared, if its log can't be compared. */
 int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err);
 
-/* Columns of a resource: id, run_id, workspace_id, organization_id, action, address, type, provider, created_at,
- * dismissed_at, dismissed_by, and those that unrecorded_resource_id reads. */
+/* Rows are unrecorded_row. */
 int unrecorded_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The resource's id at its provider, "" if unknown. */
 int unrecorded_resource_id(
-	struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err);
+	struct store *store, const struct unrecorded_row *resource, struct buf *ret_text, struct err *err);
 
 struct dismissal {
 	const char *run_id, *actor;

@@ -98,24 +98,20 @@ static int mark_started(struct keeping *k, struct err *err)
 		}
 	if (!jobs.count)
 		return 0;
-	if (db_query(k->store->db, &rows, err, mark_started, .jobs = &jobs, .hashes = &hashes) < 0)
+	if (db_query(k->store->db, &rows, err, uploads_started, .jobs = &jobs, .hashes = &hashes) < 0)
 		return -1;
 	for (size_t i = 0; i < k->count; i++)
 		for (int row = 0; row < rows.count && k->uploads[i].kind == UPLOAD_STARTED; row++)
-			if (text_equal(k->uploads[i].job, row_of(mark_started, &rows, row)->id))
+			if (text_equal(k->uploads[i].job, row_of(uploads_started, &rows, row)->id))
 				k->uploads[i].err = (struct err)ERR_INIT;
 	return 0;
 }
-
-/* clang-format off: it would align the lines after a macro with its end */
-/* clang-format on */
 
 static bool has_target(const struct upload *upload)
 {
 	return !is_state(upload);
 }
 
-/* One row for each upload whose attempt is the job's current one; `n` is the upload's index. */
 static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -291,7 +287,7 @@ static int rows_update(struct keeping *k, struct err *err)
 	if (!ids.count)
 		return 0;
 	growth_note(k);
-	return db_queue(k->store->db, err, rows_update, .ids = &ids, .lengths = &lengths, .generated = &generated);
+	return db_queue(k->store->db, err, uploads_update, .ids = &ids, .lengths = &lengths, .generated = &generated);
 }
 
 static int blobs_name(struct keeping *k, struct err *err)
@@ -308,7 +304,7 @@ static int blobs_name(struct keeping *k, struct err *err)
 		}
 	if (!ids.count)
 		return 0;
-	return db_queue(k->store->db, err, blobs_name, .ids = &ids, .kinds = &kinds, .blobs = &blobs);
+	return db_queue(k->store->db, err, uploads_name, .ids = &ids, .kinds = &kinds, .blobs = &blobs);
 }
 
 static int keep_all(struct keeping *k, struct err *err)

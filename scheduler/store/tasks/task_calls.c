@@ -9,7 +9,9 @@
 #include "scheduler/store/keys.h"
 #include "scheduler/store/tasks/task_calls.sql.h"
 #include "scheduler/store/tasks/task_payload.h"
+#include "scheduler/store/tasks/task_payload.sql.h"
 #include "scheduler/store/tasks/task_results.h"
+#include "scheduler/store/tasks/task_results.sql.h"
 #include "scheduler/store/content/seals.h"
 
 enum { HMAC_KEY_LIMIT = 4096 };
@@ -20,7 +22,6 @@ struct claiming {
 	struct store *store;
 	const struct request_claim *claim;
 	struct rows picked;
-	char *tokens; /* a JSON array of {id, hash} */
 };
 
 /* Derives the token from a key, and returns its digest too. */
@@ -39,12 +40,10 @@ static char *token_make(
 }
 
 /* All requests of a task result have the same token, also after a key rotation: a service that received two requests
- * may answer with either. The token is derived from a key, so the database has only its digest. NULL if it was derived
- * from a key that this scheduler lacks. The caller frees it. */
-static char *token_of(const struct store *store, const struct rows *rows, int row, char ret_hash[SHA256_HEX_SIZE])
+ * may answer with either. The token is derived from a key, so the database has only its digest, `known`. NULL if it was
+ * derived from a key that this scheduler lacks. The caller frees it. */
+static char *token_of(const struct store *store, const char *id, const char *known, char ret_hash[SHA256_HEX_SIZE])
 {
-	const char *id = row_text(rows, row, "id"), *known = row_text(rows, row, "token_hash");
-
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
 		char *token = token_make(store, place, id, ret_hash);
 
@@ -75,12 +74,12 @@ static char *hashes_of(const struct store *store, const struct rows *picked)
 	json_auto_t *hashes = json_array();
 
 	for (int i = 0; i < picked->count; i++) {
+		const struct task_calls_waiting_row *result = row_of(task_calls_waiting, picked, i);
 		char hash[SHA256_HEX_SIZE];
-		_cleanup_(freep) char *token = token_of(store, picked, i, hash);
+		_cleanup_(freep) char *token = token_of(store, result->id, result->token_hash, hash);
 
 		if (token)
-			json_array_append_new(
-				hashes, json_pack("{ss ss}", "id", row_text(picked, i, "id"), "hash", hash));
+			json_array_append_new(hashes, json_pack("{ss ss}", "id", result->id, "hash", hash));
 	}
 	return json_text(hashes);
 }
@@ -94,32 +93,30 @@ static int claim_run(void *data, struct err *err)
 
 	keys_numbers(c->store, &keys);
 	rows_release(&c->picked);
-	if (db_query(c->store->db, &found, err, task_calls_claim_lock, .asked = asked, .max = c->claim->max,
+	if (db_query(c->store->db, &found, err, task_calls_waiting, .asked = asked, .max = c->claim->max,
 		    .keys = &keys) < 0)
 		return -1;
-	_cleanup_(freep) char *hashes = hashes_of(c->store, &found);
-	return db_query(c->store->db, &c->picked, err, task_calls_claim_update, .hashes = hashes,
+	_cleanup_(freep) char *tokens = hashes_of(c->store, &found);
+	return db_query(c->store->db, &c->picked, err, task_calls_claim, .tokens = tokens,
 		.notifier = c->claim->notifier, .lease_seconds = c->store->settings->lease_seconds);
 }
 
-static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct err *err)
+static int claimed_call(
+	const struct claiming *c, const struct task_call_row *claimed, json_t **ret_call, struct err *err)
 {
 	_cleanup_(buf_release) struct buf key = BUF_INIT(HMAC_KEY_LIMIT);
 	char hash[SHA256_HEX_SIZE];
-	_cleanup_(freep) char *token = token_of(c->store, &c->picked, row, hash);
+	_cleanup_(freep) char *token = token_of(c->store, claimed->id, claimed->token_hash, hash);
 	const struct task_address address = {
 		.public_url = c->store->settings->public_url, .callback_url = c->claim->callback_url, .token = token};
-	_cleanup_(freep) char *body = task_payload(&c->picked, row, &address);
-	bool keyed = !row_null(&c->picked, row, "hmac_sealed");
+	_cleanup_(freep) char *body = task_payload(claimed, &address);
+	bool keyed = claimed->hmac_sealed.text;
 
-	if (keyed &&
-		seal_open(c->store, TASK_KEY_CONTEXT, (struct sealed_column){&c->picked, row, "hmac_sealed"}, &key,
-			err) < 0)
+	if (keyed && hex_open(c->store, TASK_KEY_CONTEXT, claimed->hmac_sealed, &key, err) < 0)
 		return -1;
-	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", row_text(&c->picked, row, "id"), "attempt",
-		(int)row_int(&c->picked, row, "attempt"), "run", row_text(&c->picked, row, "run_id"), "url",
-		row_text(&c->picked, row, "target"), "hmac-key", json_string_or_null(keyed ? buf_str(&key) : NULL),
-		"body", body, "give-up-in-ms", (json_int_t)row_int(&c->picked, row, "give_up_in_ms"));
+	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", claimed->id, "attempt", (int)claimed->attempt, "run",
+		claimed->run_id, "url", claimed->target, "hmac-key", json_string_or_null(keyed ? buf_str(&key) : NULL),
+		"body", body, "give-up-in-ms", (json_int_t)claimed->give_up_in_ms);
 	return *ret_call ? 0 : err_set(err, ERR_INTERNAL, "a task's request can't be written");
 }
 
@@ -131,14 +128,15 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
 	/* A request whose key can't be opened must not block the others. It is claimed again when its lease expires,
 	 * until it is given up. */
 	for (int i = 0; result == 0 && i < c.picked.count; i++) {
+		const struct task_call_row *claimed = row_of(task_call, &c.picked, i);
 		struct err why = ERR_INIT;
 		json_t *call = NULL;
 
-		if (claimed_call(&c, i, &call, &why) == 0)
+		if (claimed_call(&c, claimed, &call, &why) == 0)
 			json_array_append_new(requests, call);
 		else
-			log_error("a run task's request can't be sent", "task-result", row_text(&c.picked, i, "id"),
-				"run", row_text(&c.picked, i, "run_id"), "error", why.message, NULL);
+			log_error("a run task's request can't be sent", "task-result", claimed->id, "run",
+				claimed->run_id, "error", why.message, NULL);
 	}
 	rows_release(&c.picked);
 	return result;
@@ -146,9 +144,9 @@ int task_calls_claim(struct store *store, const struct request_claim *claim, jso
 
 /* ---- deliveries ---- */
 
-static json_t *due_or_null(const struct rows *rows, int row)
+static json_t *due_or_null(bool is_null, long long due_in_ms)
 {
-	return row_null(rows, row, "due_in_ms") ? json_null() : json_integer(row_int(rows, row, "due_in_ms"));
+	return is_null ? json_null() : json_integer(due_in_ms);
 }
 
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
@@ -157,16 +155,19 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
-	if (db_query(store->db, &rows, err, task_calls_deliveries, .p1 = text,
+	if (db_query(store->db, &rows, err, task_calls_delivered, .deliveries = text,
 		    .progress_seconds = store->settings->task_limits.progress_seconds,
 		    .total_seconds = store->settings->task_limits.total_seconds) < 0)
 		return -1;
 	*ret_deliveries = json_array();
 	for (int i = 0; i < rows.count; i++) {
+		const struct task_calls_delivered_row *call = row_of(task_calls_delivered, &rows, i);
+
 		json_array_append_new(*ret_deliveries,
-			json_pack("{ss so}", "id", row_text(&rows, i, "id"), "due-in-ms", due_or_null(&rows, i)));
-		if (row_bool(&rows, i, "ended"))
-			db_array_add(decided, row_text(&rows, i, "id"));
+			json_pack("{ss so}", "id", call->id, "due-in-ms",
+				due_or_null(call->due_in_ms_null, call->due_in_ms)));
+		if (call->ended)
+			db_array_add(decided, call->id);
 	}
 	return 0;
 }
@@ -194,12 +195,6 @@ static char *callbacks_hashed(const json_t *callbacks)
 	return json_text(copy);
 }
 
-/* An outcome replaces the earlier one with the same id. A new outcome is appended. */
-static int outcomes_keep(struct store *store, const char *callbacks, struct err *err)
-{
-	return db_query(store->db, NULL, err, outcomes_keep, .callbacks = callbacks);
-}
-
 struct calling_back {
 	struct store *store;
 	const json_t *callbacks;
@@ -209,31 +204,31 @@ struct calling_back {
 static int callbacks_run(void *data, struct err *err)
 {
 	struct calling_back *c = data;
-	_cleanup_(freep) char *said = callbacks_hashed(c->callbacks);
+	_cleanup_(freep) char *callbacks = callbacks_hashed(c->callbacks);
 	json_auto_t *outcomes = json_array();
 	_cleanup_(outbox_release) struct outbox outbox;
 
 	outbox_init(&outbox);
 	rows_release(&c->rows);
-	if (db_query(c->store->db, &c->rows, err, task_calls_callbacks, .said = said,
+	if (db_query(c->store->db, &c->rows, err, task_calls_back, .callbacks = callbacks,
 		    .progress_seconds = c->store->settings->task_limits.progress_seconds) < 0)
 		return -1;
 	for (int i = 0; i < c->rows.count; i++) {
+		const struct task_result_changed_row *result = row_of(task_result_changed, &c->rows, i);
 		json_t *own = json_object_get(json_array_get(c->callbacks, (size_t)i), "outcomes");
 
-		if (row_int(&c->rows, i, "answer") != 200)
+		if (result->answer != 200)
 			continue;
-		task_result_tell(&outbox, &c->rows, i);
+		task_result_tell(&outbox, result);
 		if (json_array_size(own))
-			json_array_append_new(
-				outcomes, json_pack("{ss sO}", "id", row_text(&c->rows, i, "id"), "outcomes", own));
+			json_array_append_new(outcomes, json_pack("{ss sO}", "id", result->id, "outcomes", own));
 	}
 	if (outbox_insert(&outbox, c->store->db, c->store->sink, err) < 0)
 		return -1;
 	if (!json_array_size(outcomes))
 		return 0;
 	_cleanup_(freep) char *text = json_text(outcomes);
-	return outcomes_keep(c->store, text, err);
+	return db_query(c->store->db, NULL, err, task_outcomes_keep, .results = text);
 }
 
 int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_callbacks, struct err *err)
@@ -241,14 +236,15 @@ int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_c
 	struct calling_back c = {.store = store, .callbacks = callbacks, .rows = ROWS_INIT};
 	int result = db_transaction(store->db, callbacks_run, &c, err);
 
-	if (result == 0) {
+	if (result == 0)
 		*ret_callbacks = json_array();
-		for (int i = 0; i < c.rows.count; i++)
-			json_array_append_new(*ret_callbacks,
-				json_pack("{ss sI so so}", "task-result", row_text(&c.rows, i, "id"), "answer",
-					(json_int_t)row_int(&c.rows, i, "answer"), "run",
-					json_string_or_null(row_text(&c.rows, i, "run_id")), "due-in-ms",
-					due_or_null(&c.rows, i)));
+	for (int i = 0; result == 0 && i < c.rows.count; i++) {
+		const struct task_result_changed_row *row = row_of(task_result_changed, &c.rows, i);
+
+		json_array_append_new(*ret_callbacks,
+			json_pack("{ss sI so so}", "task-result", row->id, "answer", (json_int_t)row->answer, "run",
+				json_string_or_null(row->run_id), "due-in-ms",
+				due_or_null(row->due_in_ms_null, row->due_in_ms)));
 	}
 	rows_release(&c.rows);
 	return result;
@@ -278,16 +274,18 @@ int task_calls_late(struct store *store, const json_t *task_results, json_t **re
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(task_results);
 
-	if (db_query(store->db, &rows, err, task_calls_late, .p1 = text) < 0)
+	if (db_query(store->db, &rows, err, task_calls_late, .results = text) < 0)
 		return -1;
 	*ret_late = json_array();
 	for (int i = 0; i < rows.count; i++) {
-		if (!row_null(&rows, i, "seconds"))
-			metric_observe(M_TASKS_LATE, "", strtod(row_text(&rows, i, "seconds"), NULL));
+		const struct task_calls_late_row *result = row_of(task_calls_late, &rows, i);
+
+		if (result->seconds)
+			metric_observe(M_TASKS_LATE, "", strtod(result->seconds, NULL));
 		json_array_append_new(*ret_late,
-			json_pack("{ss so so sb}", "task-result", row_text(&rows, i, "id"), "run",
-				json_string_or_null(row_text(&rows, i, "run_id")), "due-in-ms", due_or_null(&rows, i),
-				"reported", row_bool(&rows, i, "reported")));
+			json_pack("{ss so so sb}", "task-result", result->id, "run",
+				json_string_or_null(result->run_id), "due-in-ms",
+				due_or_null(result->due_in_ms_null, result->due_in_ms), "reported", result->reported));
 	}
 	return 0;
 }
@@ -299,9 +297,12 @@ int task_calls_deadlines(struct store *store, const char *after, int limit, json
 	if (db_query(store->db, &rows, err, task_calls_deadlines, .after = after, .limit = limit) < 0)
 		return -1;
 	*ret_deadlines = json_array();
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct task_calls_deadlines_row *result = row_of(task_calls_deadlines, &rows, i);
+
 		json_array_append_new(*ret_deadlines,
-			json_pack("{ss so}", "task-result", row_text(&rows, i, "id"), "due-in-ms",
-				due_or_null(&rows, i)));
+			json_pack("{ss so}", "task-result", result->id, "due-in-ms",
+				due_or_null(result->due_in_ms_null, result->due_in_ms)));
+	}
 	return 0;
 }

@@ -1,13 +1,16 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: task_calls_named()
--- The rows that `said` names, found by the primary key (db/db.h, "plans").
+-- The results r that `said` names, found by the primary key (db/db.h, "plans").
 r.id = any(array(select id from said));
 
 -- fragment: due_in_ms()
+-- The time until the deadline of the result r.
 greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint;
 
--- statement: task_calls_claim_lock
+-- statement: task_calls_waiting
+-- Locks up to `max` waiting results whose keys this scheduler has: the oldest, or those in `asked` (a JSON array of
+-- ids) if it has any.
 -- takes: asked jsonb, max bigint, keys bytea[]
 -- gives: id text, token_hash text null
 select id, token_hash
@@ -19,35 +22,31 @@ order by created_at
 limit :max
 for update skip locked;
 
--- statement: task_calls_claim_update
--- takes: hashes jsonb, notifier text, lease_seconds double precision
--- gives: attempt integer, target text, hmac_sealed bytea null, token_hash text null, give_up_in_ms bigint,
--- id text, run_id text, stage text, enforcement text, plan_only boolean, run_created_at text, message text,
--- configuration_version_id text, working_directory text, workspace_id text, workspace text, organization text,
--- username text null, project_id text, project text, commit_sha text, commit_url text, pull_request_url text,
--- commit_branch text, repository_branch text, default_branch text null, repository_url text null,
--- repository text, provider text, provider_url text, provider_api_url text
+-- statement: task_calls_claim
+-- Gives the results to a notifier. `tokens`: an array of {id, hash}, of each result and the digest of its token.
+-- Returns what their requests say.
+-- takes: tokens jsonb, notifier text, lease_seconds double precision
+-- gives: task_call
 update task_results r
 set delivery = 'claimed', attempt = attempt + 1, notifier = :notifier, token_hash = u.hash,
     lease_until = now() + make_interval(secs => :lease_seconds), updated_at = now()
-from jsonb_to_recordset(:hashes::jsonb) as u(id text, hash text), :task_payload_tables()
+from jsonb_to_recordset(:tokens::jsonb) as u(id text, hash text), :task_payload_tables()
 where r.id = u.id and :task_payload_joins()
 returning r.attempt, r.task_url as target, r.hmac_sealed, r.token_hash,
     greatest(extract(epoch from r.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms,
     :task_payload_columns();
 
--- statement: task_calls_deliveries
+-- statement: task_calls_delivered
 -- Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended.
 -- Logs every delivery; changes only results whose current attempt it is.
--- takes: p1 jsonb, progress_seconds double precision, total_seconds double precision
+-- takes: deliveries jsonb, progress_seconds double precision, total_seconds double precision
 -- gives: id text, due_in_ms bigint null, ended boolean
 with said as (
     select *
-    from rows
-    from (jsonb_to_recordset(:p1::jsonb) as (
-            id text, attempt integer, status integer, seconds double precision, answer text, error text,
-                "end" text))
-    with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)
+    from rows from (
+        jsonb_to_recordset(:deliveries::jsonb) as (
+            id text, attempt integer, status integer, seconds double precision, answer text, error text, "end" text)
+    ) with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)
 ),
 logged as (
     insert into task_deliveries (task_result_id, status, seconds, answer, error)
@@ -58,10 +57,13 @@ logged as (
 ),
 began as (
     update task_results r
-    set delivery = 'acknowledged', status = 'running', status_timestamps = case
-        when r.status = 'pending' then r.status_timestamps || jsonb_build_object(
-            'running-at', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        else r.status_timestamps end, due_at = now() + make_interval(secs => :progress_seconds),
+    set delivery = 'acknowledged', status = 'running',
+        status_timestamps = case
+            when r.status = 'pending' then r.status_timestamps || jsonb_build_object(
+                'running-at', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            else r.status_timestamps
+        end,
+        due_at = now() + make_interval(secs => :progress_seconds),
         last_at = now() + make_interval(secs => :total_seconds), updated_at = now()
     from said s
     where r.id = s.id and :task_calls_named() and r.attempt = s.attempt and r.delivery = 'claimed'
@@ -71,11 +73,14 @@ began as (
 ended as (
     update task_results r
     set delivery = 'over', updated_at = now(),
-        reported = jsonb_build_object('status', case
-                when exists (
-                    select 1 from task_deliveries d where d.task_result_id = r.id and d.status > 0
-                ) or s.status > 0 then 'failed' else 'unreachable' end, 'message',
-                'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status))
+        reported = jsonb_build_object(
+            'status', case
+                when exists (select 1 from task_deliveries d where d.task_result_id = r.id and d.status > 0)
+                    or s.status > 0 then 'failed'
+                else 'unreachable'
+            end,
+            'message', 'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)
+        )
     from said s
     where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and :task_calls_named()
         and s.ended = 'gave-up' and r.status in ('pending', 'running')
@@ -87,32 +92,34 @@ left join began b on b.id = s.id
 left join ended e on e.id = s.id
 order by s.ord;
 
--- statement: outcomes_keep
--- takes: callbacks jsonb
+-- statement: task_outcomes_keep
+-- Writes the outcomes of an array of {id, outcomes}. An outcome replaces the earlier one with the same id. A new
+-- outcome is appended.
+-- takes: results jsonb
 insert into task_result_outcomes (id, task_result_id, position, outcome_id, description, url, tags, body)
-select distinct on (u.id, e.o ->> 'outcome-id') 'taskrsout-' || substr(
-    md5(u.id || coalesce(e.o ->> 'outcome-id', '')), 1, 16), u.id,
+select distinct on (u.id, e.o ->> 'outcome-id')
+    'taskrsout-' || substr(md5(u.id || coalesce(e.o ->> 'outcome-id', '')), 1, 16), u.id,
     coalesce((select max(x.position) from task_result_outcomes x where x.task_result_id = u.id), 0) + e.n,
     coalesce(e.o ->> 'outcome-id', ''), coalesce(e.o ->> 'description', ''), e.o ->> 'url',
     coalesce(e.o -> 'tags', '{}'), e.o ->> 'body'
-from jsonb_to_recordset(:callbacks::jsonb) as u(id text, outcomes jsonb), jsonb_array_elements(u.outcomes)
-with ordinality as e(o, n)
+from jsonb_to_recordset(:results::jsonb) as u(id text, outcomes jsonb),
+    jsonb_array_elements(u.outcomes) with ordinality as e(o, n)
 order by u.id, e.o ->> 'outcome-id', e.n desc
 on conflict (id) do update set description = excluded.description, url = excluded.url,
     tags = excluded.tags, body = excluded.body;
 
--- statement: task_calls_callbacks
+-- statement: task_calls_back
 -- Returns the callbacks in their order, each with its run and the status code of its answer. `running` reports
 -- progress and extends the deadline. `passed` and `failed` are final. A repetition of the final status is
 -- accepted, since a service may retry without an answer. Any other callback after the end is 409.
--- takes: said jsonb, progress_seconds double precision
--- gives: id text, run_id text, workspace_id text, organization_id text, due_in_ms bigint null, answer integer
+-- takes: callbacks jsonb, progress_seconds double precision
+-- gives: task_result_changed
 with said as (
     select *
-    from rows
-    from (jsonb_to_recordset(:said::jsonb) as
-            ("task-result" text, hash text, status text, message text, url text, outcomes jsonb))
-    with ordinality as u(id, hash, status, message, url, outcomes, ord)
+    from rows from (
+        jsonb_to_recordset(:callbacks::jsonb) as (
+            "task-result" text, hash text, status text, message text, url text, outcomes jsonb)
+    ) with ordinality as u(id, hash, status, message, url, outcomes, ord)
 ),
 open as (
     select distinct on (r.id) r.id, s.ord, s.status, s.message, s.url, s.outcomes
@@ -123,22 +130,30 @@ open as (
 ),
 taken as (
     update task_results r
-    set status = 'running', message = coalesce(o.message, r.message), url = coalesce(o.url, r.url),
-        updated_at = now(), due_at = case when o.status = 'running'
-        and r.delivery = 'acknowledged' then least(
-            now() + make_interval(secs => :progress_seconds), r.last_at) else r.due_at end,
-        delivery = case when o.status = 'running' then r.delivery else 'over' end, reported = case
-        when o.status = 'running' then null
-        else jsonb_build_object('status', o.status, 'message', o.message, 'url', o.url) end
+    set status = 'running', message = coalesce(o.message, r.message), url = coalesce(o.url, r.url), updated_at = now(),
+        due_at = case
+            when o.status = 'running' and r.delivery = 'acknowledged'
+                then least(now() + make_interval(secs => :progress_seconds), r.last_at)
+            else r.due_at
+        end,
+        delivery = case when o.status = 'running' then r.delivery else 'over' end,
+        reported = case
+            when o.status = 'running' then null
+            else jsonb_build_object('status', o.status, 'message', o.message, 'url', o.url)
+        end
     from open o
-    where r.id = o.id and :task_calls_named() and r.reported is null
-        and r.status in ('pending', 'running')
+    where r.id = o.id and :task_calls_named() and r.reported is null and r.status in ('pending', 'running')
     returning r.id, o.ord, case when o.status = 'running' then :due_in_ms() end as due_in_ms
 )
-select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms, case when r.id is null then 404
-    when r.token_hash is distinct from s.hash then 401 when t.id is not null then 200
-    when coalesce(r.reported ->> 'status', r.status) = s.status then 200 when s.status = 'running'
-    and r.reported is null and r.status in ('pending', 'running') then 200 else 409 end as answer
+select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms,
+    case
+        when r.id is null then 404
+        when r.token_hash is distinct from s.hash then 401
+        when t.id is not null then 200
+        when coalesce(r.reported ->> 'status', r.status) = s.status then 200
+        when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200
+        else 409
+    end as answer
 from said s
 left join task_results r on r.id = s.id and :task_calls_named()
 left join taken t on t.id = s.id and t.ord = s.ord
@@ -146,35 +161,43 @@ left join runs n on n.id = r.run_id
 order by s.ord;
 
 -- statement: task_token_check
+-- Whether the digest is of the result's own token; no row if there is no such result.
 -- takes: task_result_id text, hash text
 -- gives: own boolean
 select token_hash is not distinct from :hash as own from task_results where id = :task_result_id;
 
 -- statement: task_calls_late
--- takes: p1 jsonb
--- gives: id text, run_id text, reported boolean, seconds numeric null, due_in_ms bigint null
+-- Reports the named results (an array of ids) that are past their deadline as failed. Returns all of them in
+-- their order: whether that has happened now, how late it was, and the deadline of those that are not past it.
+-- takes: results jsonb
+-- gives: id text, run_id text null, reported boolean, seconds numeric null, due_in_ms bigint null
 with said as (
-    select id, ord from jsonb_array_elements_text(:p1::jsonb) with ordinality as u(id, ord)
+    select id, ord from jsonb_array_elements_text(:results::jsonb) with ordinality as u(id, ord)
 ),
 late as (
     update task_results r
     set delivery = 'over', updated_at = now(),
-        reported = jsonb_build_object('status', 'failed', 'message', case
+        reported = jsonb_build_object(
+            'status', 'failed',
+            'message', case
                 when r.due_at >= r.last_at then 'The task did not end within its total time limit.'
-                else 'No answer: the service sent no progress within its time limit.' end)
+                else 'No answer: the service sent no progress within its time limit.'
+            end
+        )
     from said s
     where r.id = s.id and :task_calls_named() and r.delivery = 'acknowledged' and r.reported is null
         and r.due_at <= now()
     returning r.id, extract(epoch from now() - r.due_at) as seconds
 )
-select s.id, r.run_id, l.id is not null as reported, l.seconds, case when l.id is null
-    and r.delivery = 'acknowledged' then :due_in_ms() end as due_in_ms
+select s.id, r.run_id, l.id is not null as reported, l.seconds,
+    case when l.id is null and r.delivery = 'acknowledged' then :due_in_ms() end as due_in_ms
 from said s
 left join task_results r on r.id = s.id and :task_calls_named()
 left join late l on l.id = s.id
 order by s.ord;
 
 -- statement: task_calls_deadlines
+-- Results with a deadline and an id after `after`, in the order of their ids.
 -- takes: after text, limit bigint
 -- gives: id text, due_in_ms bigint null
 select r.id, :due_in_ms() as due_in_ms

@@ -3,6 +3,7 @@
 
 #include "common/vcs/address.h"
 #include "proto/states.h"
+#include "scheduler/store/tasks/task_payload.sql.h"
 
 /* Takes the text; the object has a copy. */
 static void set_text(json_t *object, const char *key, char *text)
@@ -11,87 +12,79 @@ static void set_text(json_t *object, const char *key, char *text)
 	free(text);
 }
 
-static void set_addresses(json_t *body, const struct rows *rows, int row, const struct task_address *address)
+static void set_addresses(json_t *body, const struct task_call_row *call, const struct task_address *address)
 {
-	const char *run = row_text(rows, row, "run_id");
-	const char *organization = row_text(rows, row, "organization");
-	const char *workspace = row_text(rows, row, "workspace");
-	const char *project = row_text(rows, row, "project_id");
+	const char *run = call->run_id, *organization = call->organization, *workspace = call->workspace;
 	struct id plan = id_sibling(run, "plan");
 
 	set_text(body, "configuration_version_download_url",
 		mem_printf("%s/api/v2/configuration-versions/%s/download", address->public_url,
-			row_text(rows, row, "configuration_version_id")));
-	if (!text_equal(row_text(rows, row, "stage"), stages[STAGE_PRE_PLAN].name))
+			call->configuration_version_id));
+	if (!text_equal(call->stage, stages[STAGE_PRE_PLAN].name))
 		set_text(body, "plan_json_api_url",
 			mem_printf("%s/api/v2/plans/%s/json-output", address->public_url, plan.text));
 	set_text(body, "run_app_url",
 		mem_printf("%s/app/%s/%s/runs/%s", address->public_url, organization, workspace, run));
 	set_text(body, "workspace_app_url", mem_printf("%s/app/%s/%s", address->public_url, organization, workspace));
 	set_text(body, "project_app_url",
-		mem_printf("%s/app/%s/projects/%s", address->public_url, organization, project));
+		mem_printf("%s/app/%s/projects/%s", address->public_url, organization, call->project_id));
 	set_text(body, "task_result_callback_url",
-		mem_printf("%s/api/v2/task-results/%s/callback", address->callback_url, row_text(rows, row, "id")));
-}
-
-static json_t *column(const struct rows *rows, int row, const char *name)
-{
-	return json_string_or_null(row_text(rows, row, name));
+		mem_printf("%s/api/v2/task-results/%s/callback", address->callback_url, call->id));
 }
 
 /* The page of the workspace's repository; of plain git, the URL to clone it from. NULL if there is no repository. */
-static char *repository_url(const struct rows *rows, int row)
+static char *repository_url(const struct task_call_row *call)
 {
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
-	struct vcs_place place = {
-		.http_url = row_text(rows, row, "provider_url"), .identifier = row_text(rows, row, "repository")};
+	enum vcs_provider provider = vcs_provider_of(call->provider);
+	struct vcs_place place = {.http_url = call->provider_url, .identifier = call->repository};
 	char *url;
 
-	if (row_text(rows, row, "repository_url"))
-		return mem_text(row_text(rows, row, "repository_url"));
+	if (call->repository_url)
+		return mem_text(call->repository_url);
 	if (provider == VCS_PROVIDERS)
 		return NULL;
-	place.dialect = vcs_dialect_of(provider, row_text(rows, row, "provider_api_url"));
+	place.dialect = vcs_dialect_of(provider, call->provider_api_url);
 	url = vcs_repository_url(&place);
 	return url ? url : vcs_clone_url(&place);
 }
 
-/* The text of the column; null if that is missing or empty. */
-static json_t *column_or_null(const struct rows *rows, int row, const char *name)
+/* The text; null if it is missing or empty. */
+static json_t *json_text_or_null(const char *text)
 {
-	return json_string_or_null(text_or_null(row_text(rows, row, name)));
+	return json_string_or_null(text_or_null(text));
 }
 
 /* The branch and the repository are the workspace's; the commit and the pull request are those that the run plans. */
-static void set_commit(json_t *body, const struct rows *rows, int row)
+static void set_commit(json_t *body, const struct task_call_row *call)
 {
-	static const char *const branches[] = {"repository_branch", "default_branch", "commit_branch"};
-	_cleanup_(freep) char *url = repository_url(rows, row);
+	const char *const branches[] = {call->repository_branch, call->default_branch, call->commit_branch};
+	_cleanup_(freep) char *url = repository_url(call);
 	const char *branch = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(branches) && !*branch; i++)
-		branch = text_or_empty(row_text(rows, row, branches[i]));
-	json_object_set_new(body, "vcs_branch", json_string_or_null(text_or_null(branch)));
+		branch = text_or_empty(branches[i]);
+	json_object_set_new(body, "vcs_branch", json_text_or_null(branch));
 	json_object_set_new(body, "vcs_repo_url", json_string_or_null(url));
-	json_object_set_new(body, "vcs_commit_hash", column_or_null(rows, row, "commit_sha"));
-	json_object_set_new(body, "vcs_commit_url", column_or_null(rows, row, "commit_url"));
-	json_object_set_new(body, "vcs_pull_request_url", column_or_null(rows, row, "pull_request_url"));
+	json_object_set_new(body, "vcs_commit_hash", json_text_or_null(call->commit_sha));
+	json_object_set_new(body, "vcs_commit_url", json_text_or_null(call->commit_url));
+	json_object_set_new(body, "vcs_pull_request_url", json_text_or_null(call->pull_request_url));
 }
 
-char *task_payload(const struct rows *rows, int row, const struct task_address *address)
+char *task_payload(const struct task_call_row *call, const struct task_address *address)
 {
 	json_auto_t *body = json_pack("{si so ss s{sb} so sb so so so so so so so so so so so so}", "payload_version",
-		1, "stage", column(rows, row, "stage"), "access_token", address->token, "capabilities", "outcomes", 1,
-		"configuration_version_id", column(rows, row, "configuration_version_id"), "is_speculative",
-		row_bool(rows, row, "plan_only"), "organization_name", column(rows, row, "organization"),
-		"run_created_at", column(rows, row, "run_created_at"), "run_created_by", column(rows, row, "username"),
-		"run_id", column(rows, row, "run_id"), "run_message", column(rows, row, "message"),
-		"task_result_enforcement_level", column(rows, row, "enforcement"), "task_result_id",
-		column(rows, row, "id"), "workspace_id", column(rows, row, "workspace_id"), "workspace_name",
-		column(rows, row, "workspace"), "workspace_working_directory", column(rows, row, "working_directory"),
-		"project_id", column(rows, row, "project_id"), "project_name", column(rows, row, "project"));
+		1, "stage", json_string_or_null(call->stage), "access_token", address->token, "capabilities",
+		"outcomes", 1, "configuration_version_id", json_string_or_null(call->configuration_version_id),
+		"is_speculative", call->plan_only, "organization_name", json_string_or_null(call->organization),
+		"run_created_at", json_string_or_null(call->run_created_at), "run_created_by",
+		json_string_or_null(call->username), "run_id", json_string_or_null(call->run_id), "run_message",
+		json_string_or_null(call->message), "task_result_enforcement_level",
+		json_string_or_null(call->enforcement), "task_result_id", json_string_or_null(call->id), "workspace_id",
+		json_string_or_null(call->workspace_id), "workspace_name", json_string_or_null(call->workspace),
+		"workspace_working_directory", json_string_or_null(call->working_directory), "project_id",
+		json_string_or_null(call->project_id), "project_name", json_string_or_null(call->project));
 
-	set_commit(body, rows, row);
-	set_addresses(body, rows, row, address);
+	set_commit(body, call);
+	set_addresses(body, call, address);
 	return json_text(body);
 }

@@ -6,6 +6,8 @@
 
 #include "scheduler/store/store.h"
 
+struct task_call_row;
+
 /* The context that a task's HMAC key is sealed with. */
 #define TASK_KEY_CONTEXT "task-hmac-key"
 
@@ -16,6 +18,6 @@ struct task_address {
 };
 
 /* The exact JSON text that is signed and sent. The caller frees it. */
-char *task_payload(const struct rows *rows, int row, const struct task_address *address);
+char *task_payload(const struct task_call_row *call, const struct task_address *address);
 
 #endif

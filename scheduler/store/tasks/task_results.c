@@ -18,15 +18,18 @@ int task_results_create(
 	return 0;
 }
 
-static int results_put_up(struct store *store, const char *task_stages, struct outbox *outbox, struct err *err)
+static int results_offer(struct store *store, const char *changed_stages, struct outbox *outbox, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, results_put_up, .task_stages = task_stages,
+	if (db_query(store->db, &rows, err, task_results_offer, .stages = changed_stages,
 		    .delivery_seconds = store->settings->task_limits.delivery_seconds) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		outbox_add_task(outbox, row_of(results_put_up, &rows, i)->id, row_of(results_put_up, &rows, i)->run_id);
+	for (int i = 0; i < rows.count; i++) {
+		const struct task_results_offer_row *result = row_of(task_results_offer, &rows, i);
+
+		outbox_add_task(outbox, result->id, result->run_id);
+	}
 	return 0;
 }
 
@@ -35,18 +38,18 @@ int task_results_follow(struct store *store, const json_t *task_stages, struct o
 	if (!json_array_size(task_stages))
 		return 0;
 	_cleanup_(freep) char *text = json_text(task_stages);
-	if (results_put_up(store, text, outbox, err) < 0)
+	if (results_offer(store, text, outbox, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, task_results_follow, .p1 = text);
+	return db_query(store->db, NULL, err, task_results_end, .stages = text);
 }
 
-void task_result_tell(struct outbox *outbox, const struct rows *rows, int row)
+void task_result_tell(struct outbox *outbox, const struct task_result_changed_row *result)
 {
-	const struct run_part_changed changed = {.run = row_text(rows, row, "run_id"),
-		.workspace = row_text(rows, row, "workspace_id"),
-		.organization = row_text(rows, row, "organization_id"),
+	const struct run_part_changed changed = {.run = result->run_id,
+		.workspace = result->workspace_id,
+		.organization = result->organization_id,
 		.part = "task-result",
-		.id = row_text(rows, row, "id")};
+		.id = result->id};
 
 	outbox_add(outbox, topics[TOPIC_EVENTS].name, changed.run, run_part_changed_encode(&changed));
 }

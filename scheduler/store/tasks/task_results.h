@@ -10,6 +10,8 @@
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
+struct task_result_changed_row;
+
 /* Creates the task stages and results of a new run, from the run tasks of its workspace and its organization. Returns
  * the STAGE_BITs of stages with task results. Call it in the transaction that creates the run. */
 int task_results_create(
@@ -18,8 +20,7 @@ int task_results_create(
 /* Updates task results after changes of their stages (an array of {run_id, stage, status, over}). Results of a stage
  * that is running become claimable by notifiers. Results that are open when their stage ends are canceled. */
 int task_results_follow(struct store *store, const json_t *task_stages, struct outbox *outbox, struct err *err);
-/* Announces on runyard.events that a task result changed: a row with the columns id, run_id, workspace_id and
- * organization_id. */
-void task_result_tell(struct outbox *outbox, const struct rows *rows, int row);
+/* Announces on runyard.events that a task result changed. */
+void task_result_tell(struct outbox *outbox, const struct task_result_changed_row *result);
 
 #endif

@@ -1,10 +1,14 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: task_result_changed
+-- id text, run_id text null, workspace_id text null, organization_id text null, due_in_ms bigint null optional,
+-- answer integer optional
+
 -- statement: task_results_create
--- Creates the run's task stages and results; returns the stage of each. Tasks are found in the indexes of the
--- workspace and of the organization. Every enabled run task of the workspace, and every global one of the
--- organization that is not attached to the workspace, once for each of its stages. After an apply, a task is
--- always advisory.
+-- Creates the run's task stages and results; returns the stage of each. Every enabled run task of the workspace,
+-- and every global one of the organization that is not attached to the workspace, has a result in each of its
+-- stages. After an apply, a task is always advisory. Tasks are found in the indexes of the workspace and of the
+-- organization.
 -- takes: run_id text, workspace_id text
 -- gives: stage text
 with due as (
@@ -26,31 +30,34 @@ made as (
     from (select distinct stage from due) s
     returning id, stage
 )
-insert into task_results (
-    id, task_stage_id, run_id, stage, task_id, workspace_task_id, task_name, task_url, enforcement,
-        hmac_sealed)
+insert into task_results
+    (id, task_stage_id, run_id, stage, task_id, workspace_task_id, task_name, task_url, enforcement, hmac_sealed)
 select 'taskrs-' || substr(md5(:run_id || d.stage || d.id), 1, 16), m.id, :run_id, d.stage, d.id,
-    d.workspace_task_id, d.name, d.url, case d.stage when 'post_apply' then 'advisory'
-    else d.enforcement end, d.hmac_sealed
+    d.workspace_task_id, d.name, d.url,
+    case d.stage when 'post_apply' then 'advisory' else d.enforcement end,
+    d.hmac_sealed
 from due d
 join made m on m.stage = d.stage
 returning stage;
 
--- statement: results_put_up
--- takes: task_stages jsonb, delivery_seconds double precision
+-- statement: task_results_offer
+-- Lets notifiers claim the results of the stages that run now, and returns them. `stages`: an array of {run_id,
+-- stage, status}.
+-- takes: stages jsonb, delivery_seconds double precision
 -- gives: id text, run_id text
 update task_results r
 set delivery = 'waiting', give_up_at = now() + make_interval(secs => :delivery_seconds),
     updated_at = now()
-from jsonb_to_recordset(:task_stages::jsonb) as u(run_id text, stage text, status text)
+from jsonb_to_recordset(:stages::jsonb) as u(run_id text, stage text, status text)
 where u.status = 'running' and r.run_id = u.run_id and r.stage = u.stage and r.delivery = 'none'
 returning r.id, r.run_id;
 
--- statement: task_results_follow
--- takes: p1 jsonb
+-- statement: task_results_end
+-- Ends the open results of stages that are over. `stages`: an array of {run_id, stage, status, times, over}.
+-- takes: stages jsonb
 update task_results r
 set status = case u.status when 'unreachable' then 'unreachable' else 'canceled' end,
     status_timestamps = r.status_timestamps || u.times, delivery = 'over', reported = null,
     updated_at = now()
-from jsonb_to_recordset(:p1::jsonb) as u(run_id text, stage text, status text, times jsonb, over boolean)
+from jsonb_to_recordset(:stages::jsonb) as u(run_id text, stage text, status text, times jsonb, over boolean)
 where u.over and r.run_id = u.run_id and r.stage = u.stage and r.status in ('pending', 'running');

@@ -7,7 +7,7 @@
 
 int task_stages_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, task_stages_view, .run_id = run_id,
+	return db_query(store->db, ret_rows, err, task_stages_of_run, .run_id = run_id,
 		.user = response_scope_user(store->scope));
 }
 
@@ -77,12 +77,12 @@ static int redeliver_run(void *data, struct err *err)
 	_cleanup_(outbox_release) struct outbox outbox;
 
 	outbox_init(&outbox);
-	if (db_query(r->store->db, &rows, err, task_views_redeliver_run, .id = r->id,
+	if (db_query(r->store->db, &rows, err, task_result_redeliver, .id = r->id,
 		    .delivery_seconds = r->store->settings->task_limits.delivery_seconds) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "the task is over, or its stage does not run yet");
-	outbox_add_task(&outbox, r->id, row_of(task_views_redeliver_run, &rows, 0)->run_id);
+	outbox_add_task(&outbox, r->id, row_of(task_result_redeliver, &rows, 0)->run_id);
 	return outbox_insert(&outbox, r->store->db, r->store->sink, err);
 }
 

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_TASKS_TASK_VIEWS_H
 #define SCHEDULER_STORE_TASKS_TASK_VIEWS_H
 
-/* Read access to task stages, task results, their outcomes and deliveries. */
+/* Read access to task stages, task results, their outcomes and deliveries. Rows are those of task_views.sql. */
 
 #include "scheduler/store/store.h"
 

@@ -1,30 +1,36 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: stage_view(user)
+-- fragment: task_stage_view(user)
+-- The columns of the shape task_stage. The post_plan stage also shows the evaluation of OPA policies, which may bar
+-- an override.
 select s.*, n.organization_id, n.workspace_id, n.status as run_status, n.stage as run_stage,
     :rights_in_workspace(:user, n.organization_id, n.workspace_id) as rights,
     (
         select coalesce(jsonb_agg(r.id order by r.task_name), '[]')
         from task_results r
         where r.task_stage_id = s.id
-    ) as results, case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations,
+    ) as results,
+    case when e.id is null then '[]' else jsonb_build_array(e.id) end as evaluations,
     e.status as evaluation_status,
     exists (
         select 1
         from policy_set_outcomes o
         where o.policy_evaluation_id = e.id and not o.overridable
-            and (o.error is not null
-                    or exists (
-                        select 1
-                        from jsonb_array_elements(o.outcomes) x
-                        where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'
-                    ))
+            and (
+                o.error is not null
+                or exists (
+                    select 1
+                    from jsonb_array_elements(o.outcomes) x
+                    where x ->> 'enforcement_level' = 'mandatory' and x ->> 'status' <> 'passed'
+                )
+            )
     ) as override_barred
 from task_stages s
 join runs n on n.id = s.run_id
 left join policy_evaluations e on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan';
 
--- fragment: result_view()
+-- fragment: task_result_view()
+-- The columns of the shape task_result.
 select r.*, n.organization_id, n.workspace_id, n.plan_only,
     (
         select coalesce(jsonb_agg(o.id order by o.position), '[]')
@@ -34,31 +40,30 @@ select r.*, n.organization_id, n.workspace_id, n.plan_only,
 from task_results r
 join runs n on n.id = r.run_id;
 
--- statement: task_stages_view
--- takes: run_id text, user text
--- gives: id text, run_id text, stage text, status text, status_timestamps jsonb, created_at timestamptz,
--- updated_at timestamptz, organization_id text, workspace_id text, run_status text, run_stage text,
--- rights bigint, results jsonb, evaluations jsonb, evaluation_status text, override_barred boolean
-:stage_view(:user)
-where s.run_id = :run_id
-order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage);
-
 -- shape: task_stage
 -- id text, run_id text, stage text, status text, status_timestamps jsonb, created_at timestamptz,
 -- updated_at timestamptz, organization_id text, workspace_id text, run_status text, run_stage text,
 -- rights bigint, results jsonb, evaluations jsonb, evaluation_status text null, override_barred boolean
 
+-- statement: task_stages_of_run
+-- In the order in which they run.
+-- takes: run_id text, user text
+-- gives: task_stage
+:task_stage_view(:user)
+where s.run_id = :run_id
+order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage);
+
 -- statement: task_stage_views_of
 -- takes: ids text[], user text
 -- gives: task_stage
-:stage_view(:user) where s.id = any(:ids::text[]);
+:task_stage_view(:user) where s.id = any(:ids::text[]);
 
 -- statement: task_stage_view
 -- takes: stage_id text, user text
 -- gives: task_stage
-:stage_view(:user) where s.id = :stage_id;
+:task_stage_view(:user) where s.id = :stage_id;
 
--- shape: task_results
+-- shape: task_result
 -- id text, task_stage_id text, run_id text, stage text, task_id text, workspace_task_id text null,
 -- task_name text, task_url text, enforcement text, hmac_sealed bytea null, status text,
 -- status_timestamps jsonb, message text null, url text null, delivery text, attempt integer,
@@ -68,13 +73,14 @@ order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'
 
 -- statement: task_result_views_of
 -- takes: ids text[]
--- gives: task_results
-:result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
+-- gives: task_result
+:task_result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
 
 -- statement: task_results_view
+-- The named results, and those of the stage.
 -- takes: ids text[], stage_id text
--- gives: task_results
-:result_view()
+-- gives: task_result
+:task_result_view()
 where r.id in (
     select unnest(:ids::text[])
     union all
@@ -84,16 +90,18 @@ where r.id in (
 )
 order by r.task_name, r.id;
 
+-- shape: task_outcome
+-- id text, task_result_id text, position integer, outcome_id text, description text, url text null,
+-- tags jsonb, body text null, organization_id text optional, workspace_id text optional
+
 -- statement: task_outcomes_view
 -- takes: task_result_id text
--- gives: id text, task_result_id text, position integer, outcome_id text, description text, url text null,
--- tags jsonb, body text null
+-- gives: task_outcome
 select * from task_result_outcomes where task_result_id = :task_result_id order by position, id;
 
 -- statement: task_outcome_view
 -- takes: id text
--- gives: id text, task_result_id text, position integer, outcome_id text, description text, url text null,
--- tags jsonb, body text null, organization_id text, workspace_id text
+-- gives: task_outcome
 select o.*, n.organization_id, n.workspace_id
 from task_result_outcomes o
 join task_results r on r.id = o.task_result_id
@@ -101,6 +109,7 @@ join runs n on n.id = r.run_id
 where o.id = :id;
 
 -- statement: task_deliveries_view
+-- The last 100 requests of a result, the newest first.
 -- takes: task_result_id text
 -- gives: id bigint, sent_at timestamptz, status integer, seconds double precision, answer text null,
 -- error text null
@@ -110,7 +119,8 @@ where task_result_id = :task_result_id
 order by id desc
 limit 100;
 
--- statement: task_views_redeliver_run
+-- statement: task_result_redeliver
+-- Lets notifiers claim the result again, if it is open and its stage has begun.
 -- takes: id text, delivery_seconds double precision
 -- gives: run_id text
 update task_results

@@ -21,22 +21,20 @@ int task_read(struct store *store, const char *id, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run task not found");
 }
 
-int task_key_open(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err)
+int task_key_open(struct store *store, const struct task_row *task, struct buf *ret_key, struct err *err)
 {
-	if (!row_of(task, rows, row)->hmac_sealed.text)
-		return 0;
-	return seal_open(store, TASK_KEY_CONTEXT, (struct sealed_column){rows, row, "hmac_sealed"}, ret_key, err);
+	return task->hmac_sealed.text ? hex_open(store, TASK_KEY_CONTEXT, task->hmac_sealed, ret_key, err) : 0;
 }
 
 /* ---- creating and changing ---- */
 
 /* The sealed key as a parameter; null deletes the key. */
-static struct db_param key_param(struct store *store, const char *key, struct buf *sealed)
+static struct db_blob key_param(struct store *store, const char *key, struct buf *sealed)
 {
 	if (!key || !*key)
-		return (struct db_param)P_TEXT(NULL);
+		return db_blob(NULL, 0);
 	seal_text(store, TASK_KEY_CONTEXT, key, sealed);
-	return (struct db_param)P_BYTES(sealed->data, sealed->len);
+	return db_blob(sealed->data, sealed->len);
 }
 
 int task_create(
@@ -46,13 +44,11 @@ int task_create(
 	_cleanup_(freep) char *stages = json_text(task->global_stages);
 	struct id id = id_new("task");
 
-	if (db_query_sql(store->db, NULL, err,
-		    "insert into tasks (id, organization_id, name, url, description, hmac_sealed, enabled, "
-		    "global_enabled, global_stages, global_enforcement) values ($1, $2, $3, $4, $5, $6, $7, $8, "
-		    "array(select jsonb_array_elements_text($9::jsonb)), $10)",
-		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(task->name), P_TEXT(task->url),
-		    P_TEXT(task->description), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
-		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement)) < 0)
+	if (db_query(store->db, NULL, err, task_create, .id = id.text, .organization_id = organization_id,
+		    .name = task->name, .url = task->url, .description = task->description,
+		    .hmac_sealed = key_param(store, task->hmac_key, &sealed), .enabled = task->enabled,
+		    .global_enabled = task->global, .stages = stages,
+		    .global_enforcement = task->global_enforcement) < 0)
 		return name_taken(store, "tasks_name", err);
 	*ret_id = id;
 	return 0;
@@ -65,15 +61,11 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	/* The check of the URL before this takes time. A concurrent change must not be overwritten. */
-	if (db_query_sql(store->db, &rows, err,
-		    "update tasks set name = $2, url = $3, description = $4, "
-		    "hmac_sealed = case when $5 then $6::bytea else hmac_sealed end, enabled = $7, "
-		    "global_enabled = $8, global_stages = array(select jsonb_array_elements_text($9::jsonb)), "
-		    "global_enforcement = $10, updated_at = now() where id = $1 and updated_at = $11::timestamptz",
-		    P_TEXT(id), P_TEXT(task->name), P_TEXT(task->url), P_TEXT(task->description),
-		    P_BOOL(task->hmac_key != NULL), key_param(store, task->hmac_key, &sealed), P_BOOL(task->enabled),
-		    P_BOOL(task->global), P_TEXT(stages), P_TEXT(task->global_enforcement),
-		    P_TEXT(task->updated_at)) < 0)
+	if (db_query(store->db, &rows, err, task_update, .id = id, .name = task->name, .url = task->url,
+		    .description = task->description, .sets_key = task->hmac_key != NULL,
+		    .hmac_sealed = key_param(store, task->hmac_key, &sealed), .enabled = task->enabled,
+		    .global_enabled = task->global, .stages = stages, .global_enforcement = task->global_enforcement,
+		    .updated_at = task->updated_at) < 0)
 		return name_taken(store, "tasks_name", err);
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the task was changed meanwhile: try again");
 }

@@ -5,11 +5,12 @@
 /*
  * An organization's run tasks: URL, HMAC key, and the global configuration that applies to all workspaces. The key is
  * sealed with TASK_KEY_CONTEXT. Each task result gets a sealed copy, so a new key applies to runs created later.
- *
- * Columns read: the table's, `stages` (global_stages as JSON), organization_name and workspace_tasks (ids, JSON).
+ * Rows are task_row.
  */
 
 #include "scheduler/store/store.h"
+
+struct task_row;
 
 enum { TASK_KEY_LIMIT = 4096 };
 
@@ -28,8 +29,8 @@ int tasks_list(struct store *store, const char *organization_id, struct list_ran
 	struct err *err);
 /* ERR_NOT_FOUND. */
 int task_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* Appends a row's key; appends nothing if it has none. */
-int task_key_open(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err);
+/* Appends the task's key; appends nothing if it has none. */
+int task_key_open(struct store *store, const struct task_row *task, struct buf *ret_key, struct err *err);
 /* ERR_INVALID "Name has already been taken". */
 int task_create(
 	struct store *store, const char *organization_id, const struct task *task, struct id *ret_id, struct err *err);
@@ -37,7 +38,7 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 /* Its results in runs are kept. */
 int task_delete(struct store *store, const char *id, struct err *err);
 
-/* Example data for a request of the task: the columns of task_payload.h, from the organization's last run. No row if
+/* Example data for a request of the task: a task_call_row from the organization's last run. No row if
  * there is no run. */
 int task_example(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 

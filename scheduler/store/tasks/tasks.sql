@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: tasks_columns()
+-- fragment: task_columns()
+-- The columns of the shape task, of a task t in an organization o.
 t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name,
     (
         select coalesce(jsonb_agg(wt.id order by wt.created_at, wt.id), '[]')
@@ -14,12 +15,13 @@ t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name,
 -- created_at timestamptz, updated_at timestamptz, stages jsonb, organization_name text, workspace_tasks jsonb
 
 -- statement: tasks_list
+-- One page by name, with the total in each row; one row without a task if the page is empty.
 -- takes: organization_id text, limit bigint, offset bigint
 -- gives: task
 select c.total, t.*
 from (select count(*) as total from tasks where organization_id = :organization_id) c
 left join (
-    select :tasks_columns()
+    select :task_columns()
     from tasks t
     join organizations o on o.id = t.organization_id
     where t.organization_id = :organization_id
@@ -32,27 +34,29 @@ order by lower(t.name);
 -- statement: task_read
 -- takes: id text
 -- gives: task
-select :tasks_columns()
+select :task_columns()
 from tasks t
 join organizations o on o.id = t.organization_id
 where t.id = :id;
 
 -- statement: task_create
 -- takes: id text, organization_id text, name text, url text, description text, hmac_sealed bytea,
--- enabled boolean, global_enabled boolean, p9 jsonb, global_enforcement text
-insert into tasks (
-    id, organization_id, name, url, description, hmac_sealed, enabled, global_enabled, global_stages,
+-- enabled boolean, global_enabled boolean, stages jsonb, global_enforcement text
+insert into tasks
+    (id, organization_id, name, url, description, hmac_sealed, enabled, global_enabled, global_stages,
         global_enforcement)
 values (:id, :organization_id, :name, :url, :description, :hmac_sealed, :enabled, :global_enabled,
-        array(select jsonb_array_elements_text(:p9::jsonb)), :global_enforcement);
+    array(select jsonb_array_elements_text(:stages::jsonb)), :global_enforcement);
 
 -- statement: task_update
--- takes: id text, name text, url text, description text, p5 boolean, p6 bytea, enabled boolean,
--- global_enabled boolean, p9 jsonb, global_enforcement text, updated_at timestamptz
+-- Changes the task if nobody else has since `updated_at`. Keeps its key unless `sets_key`.
+-- takes: id text, name text, url text, description text, sets_key boolean, hmac_sealed bytea, enabled boolean,
+-- global_enabled boolean, stages jsonb, global_enforcement text, updated_at timestamptz
 update tasks
-set name = :name, url = :url, description = :description, hmac_sealed = case when :p5 then :p6::bytea
-    else hmac_sealed end, enabled = :enabled, global_enabled = :global_enabled,
-    global_stages = array(select jsonb_array_elements_text(:p9::jsonb)),
+set name = :name, url = :url, description = :description,
+    hmac_sealed = case when :sets_key then :hmac_sealed::bytea else hmac_sealed end,
+    enabled = :enabled, global_enabled = :global_enabled,
+    global_stages = array(select jsonb_array_elements_text(:stages::jsonb)),
     global_enforcement = :global_enforcement, updated_at = now()
 where id = :id and updated_at = :updated_at::timestamptz;
 
@@ -61,23 +65,19 @@ where id = :id and updated_at = :updated_at::timestamptz;
 delete from tasks where id = :id;
 
 -- statement: task_example
+-- What a request of the task would say about the newest run of its organization that the requester may read. No row
+-- if there is none.
 -- takes: id text, user text
--- gives: id text, run_id text, stage text, enforcement text, plan_only boolean, run_created_at text,
--- message text, configuration_version_id text, working_directory text, workspace_id text, workspace text,
--- organization text, username text null, project_id text, project text, commit_sha text, commit_url text,
--- pull_request_url text, commit_branch text, repository_branch text, default_branch text null,
--- repository_url text null, repository text, provider text, provider_url text, provider_api_url text
+-- gives: task_call
 select :task_payload_columns()
 from (
     select 'taskrs-' || substr(md5(t.id), 1, 16) as id, l.id as run_id,
-        coalesce(t.global_stages[1],
-                (
-                    select wt.stages[1]
-                    from workspace_tasks wt
-                    where wt.task_id = t.id
-                    order by wt.created_at
-                    limit 1
-                ), 'post_plan') as stage, t.global_enforcement as enforcement
+        coalesce(
+            t.global_stages[1],
+            (select wt.stages[1] from workspace_tasks wt where wt.task_id = t.id order by wt.created_at limit 1),
+            'post_plan'
+        ) as stage,
+        t.global_enforcement as enforcement
     from tasks t
     cross join lateral (
         select id

@@ -5,8 +5,7 @@
 /*
  * Run tasks that are attached to workspaces, with their stages and enforcement levels. A task can be attached to a
  * workspace once.
- *
- * Columns read: id, task_id, workspace_id, enforcement, `stages` (JSON), created_at.
+ * Rows are workspace_task_row.
  */
 
 #include "scheduler/store/store.h"

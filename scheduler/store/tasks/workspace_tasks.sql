@@ -1,19 +1,20 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: workspace_tasks_columns()
+-- fragment: workspace_task_columns()
 id, task_id, workspace_id, enforcement, to_jsonb(stages) as stages, created_at;
 
--- shape: workspace_tasks_of
+-- shape: workspace_task
 -- total bigint optional, id text, task_id text, workspace_id text, enforcement text, stages jsonb,
 -- created_at timestamptz
 
 -- statement: workspace_tasks_list
+-- One page, the oldest first, with the total in each row; one row without a task if the page is empty.
 -- takes: workspace_id text, limit bigint, offset bigint
--- gives: workspace_tasks_of
+-- gives: workspace_task
 select c.total, t.*
 from (select count(*) as total from workspace_tasks where workspace_id = :workspace_id) c
 left join (
-    select :workspace_tasks_columns()
+    select :workspace_task_columns()
     from workspace_tasks
     where workspace_id = :workspace_id
     order by created_at, id
@@ -24,20 +25,21 @@ order by t.created_at, t.id;
 
 -- statement: workspace_tasks_of
 -- takes: task_ids text[]
--- gives: workspace_tasks_of
-select :workspace_tasks_columns()
+-- gives: workspace_task
+select :workspace_task_columns()
 from workspace_tasks
 where task_id = any(:task_ids::text[])
 order by created_at, id;
 
 -- statement: workspace_task_read
 -- takes: workspace_id text, id text
--- gives: workspace_tasks_of
-select :workspace_tasks_columns()
+-- gives: workspace_task
+select :workspace_task_columns()
 from workspace_tasks
 where workspace_id = :workspace_id and id = :id;
 
 -- statement: workspace_task_create
+-- Attaches a task to a workspace of its organization; adds no row if there is no such task.
 -- takes: id text, workspace_id text, task_id text, stages jsonb, enforcement text
 insert into workspace_tasks (id, task_id, workspace_id, stages, enforcement)
 select :id, t.id, w.id, array(select jsonb_array_elements_text(:stages::jsonb)), :enforcement

@@ -156,14 +156,14 @@ static int keep_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id blob;
 
-	if (db_query(k->store->db, &rows, err, plan_changes_keep_lock, .plan_id = k->plan_id,
+	if (db_query(k->store->db, &rows, err, plan_changes_lock, .plan_id = k->plan_id,
 		    .json_blob = k->json_blob) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	if (blob_put_pieces(k->store, buf_str(k->content), k->content->len, &blob, err) < 0)
 		return -1;
-	return db_queue(k->store->db, err, plan_changes_keep_insert, .plan_id = k->plan_id, .blob = blob.text);
+	return db_queue(k->store->db, err, plan_changes_keep, .plan_id = k->plan_id, .blob = blob.text);
 }
 
 int plan_changes_keep(struct store *store, const char *plan_id, const char *json_blob,
