@@ -16,14 +16,7 @@ int vcs_comment_renew(struct store *store, const char *event_id, struct err *err
 
 int vcs_comments_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
-			"v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text, "
-			"greatest(now(), coalesce(l.blocked_until, now())) "
-			"from (select * from vcs_comments where sent_version < version and due_at <= now() "
-			"order by due_at limit $4) c join vcs_repositories v on v.id = c.repository_id "
-			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
-		CALL_TRAITS(VCS_FOR_COMMENT), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_COMMENT, &vcs_comments_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- the request ---- */

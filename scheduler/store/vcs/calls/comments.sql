@@ -21,17 +21,20 @@ where coalesce((select sequence from vcs_events where id = c.event_id), 0) <= (
 );
 
 -- statement: vcs_comments_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- Inserts the calls of comments that are due, at most :max. They wait until the end of the provider's pause.
+-- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject, due_at},
-        {v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text,
-                greatest(now(), coalesce(l.blocked_until, now())) from (
-                    select *
-                    from vcs_comments
-                    where sent_version < version and due_at <= now()
-                    order by due_at
-                    limit :limit
-                ) c join vcs_repositories v on v.id = c.repository_id left join vcs_limits l on l.owner_id
-                = coalesce(v.connection_id, v.installation_id)});
+    {v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text,
+        greatest(now(), coalesce(l.blocked_until, now()))
+    from (
+        select *
+        from vcs_comments
+        where sent_version < version and due_at <= now()
+        order by due_at
+        limit :max
+    ) c
+    join vcs_repositories v on v.id = c.repository_id
+    left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)});
 
 -- statement: comment_read
 -- takes: repository_id text, number_of bigint

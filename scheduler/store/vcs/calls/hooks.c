@@ -20,30 +20,15 @@ enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
  *   facts   read the ids of project and repository: subscriptions of Azure DevOps need them
  */
 
-#define IS_USED REPOSITORY_IS_USED("v")
-
 /* The events of Azure DevOps, which has a subscription for each. */
 static const char *const azure_events[] = {
 	"git.push", "git.pullrequest.created", "git.pullrequest.updated", "git.pullrequest.merged"};
 
 /* ---- when ---- */
 
-/* A day later, the hook is checked, because a user may have deleted it at the provider. */
-#define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
-
-/* clang-format off */
-static const char enqueue_sql[] =
-	"with due as (select v.id, v.organization_id, v.connection_id, " IS_USED " as used from vcs_repositories v "
-	"join vcs_connections k on k.id = v.connection_id left join vcs_hooks h on h.repository_id = v.id "
-	"where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> " IS_USED ") limit $4), "
-	"noted as (insert into vcs_hooks (repository_id, used, due_at) select id, used, " NEXT_LOOK " from due "
-	"on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at) "
-	CALLS_INSERT("organization_id, connection_id, repository_id", "organization_id, connection_id, id from due");
-/* clang-format on */
-
 int vcs_hooks_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_HOOK), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_HOOK, &vcs_hooks_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

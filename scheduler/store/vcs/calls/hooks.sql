@@ -1,30 +1,31 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: is_used()
-:repository_is_used(v);
-
--- statement: hooks_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- statement: vcs_hooks_enqueue
+-- Inserts the calls that check hooks, at most :max: of repositories without a row in vcs_hooks, whose check is
+-- due, or which came into use or out of it. A day later the hook is checked again, because a user may have
+-- deleted it at the provider.
+-- takes: like vcs_lookups_enqueue
 with due as (
-    select v.id, v.organization_id, v.connection_id, :is_used() as used
+    select v.id, v.organization_id, v.connection_id, :repository_is_used(v) as used
     from vcs_repositories v
     join vcs_connections k on k.id = v.connection_id
     left join vcs_hooks h on h.repository_id = v.id
-    where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> :is_used())
-    limit :limit
+    where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> :repository_is_used(v))
+    limit :max
 ),
 noted as (
     insert into vcs_hooks (repository_id, used, due_at)
     select id, used, now() + interval '20 hours' + random() * interval '8 hours'
     from due
     on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at
-) :calls_insert({organization_id, connection_id, repository_id}, {organization_id, connection_id, id from due});
+)
+:calls_insert({organization_id, connection_id, repository_id}, {organization_id, connection_id, id from due});
 
 -- statement: repository_read
 -- takes: id text
 -- gives: hook text, hook_external_id text null, version bigint, sent_version bigint, used boolean
 select v.hook, v.hook_external_id, coalesce(h.version, 1) as version,
-    coalesce(h.sent_version, 0) as sent_version, :is_used() as used
+    coalesce(h.sent_version, 0) as sent_version, :repository_is_used(v) as used
 from vcs_repositories v
 left join vcs_hooks h on h.repository_id = v.id
 where v.id = :id;
@@ -48,5 +49,5 @@ where id = :repository_id;
 -- statement: vcs_hook_refused
 -- takes: repository_id text, why text
 update vcs_repositories v
-set hook_error = left(:why, 500), hook_external_id = case when :is_used() then hook_external_id end
+set hook_error = left(:why, 500), hook_external_id = case when :repository_is_used(v) then hook_external_id end
 where id = :repository_id;

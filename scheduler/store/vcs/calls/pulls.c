@@ -8,52 +8,16 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
 
 /* ---- when ---- */
 
-/*
- * Refs do not show that a pull request was opened again. So a repository with a pull request that was closed less than
- * a week ago is read, too.
- *
- * Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show new pull requests. A read is old after $4
- * seconds, but not before $5 seconds for each repository of the connection.
- */
-/* clang-format off */
-static const char want_sql[] =
-	"insert into vcs_pull_reads as p (repository_id, known_to, due_at) select r.id, $2, now() "
-	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "
-	"left join vcs_pull_reads d on d.repository_id = r.id "
-	"where r.id = $1 and c.provider is distinct from 'git' "
-	"and exists (select 1 from workspace_repositories w where w.repository_id = r.id) "
-	"and (d.repository_id is null or d.due_at is null and ($3 or (not $6 or exists "
-	"(select 1 from vcs_pull_requests q where q.repository_id = r.id and q.state = 'open') or exists "
-	"(select 1 from vcs_pull_requests q where q.repository_id = r.id and q.state = 'closed' "
-	"and q.updated_at > now() - interval '7 days')) "
-	"and coalesce(d.read_at < now() - make_interval(secs => greatest($4, $5 * (select count(*) from vcs_repositories o "
-	"where o.connection_id = r.connection_id or o.installation_id = r.installation_id))), true))) "
-	"on conflict (repository_id) do update set due_at = coalesce(p.due_at, excluded.due_at)";
-/* clang-format on */
-
 int vcs_pulls_want(struct store *store, const struct vcs_pulls_wish *wish, struct err *err)
 {
-	struct db_param known_to = P_INT(wish->known_to);
-
-	if (wish->known_to < 0)
-		known_to.kind = P_NULL;
-	return db_queue_sql(store->db, err, want_sql, P_TEXT(wish->repository_id), known_to, P_BOOL(wish->now),
-		P_INT(OLD_SECONDS), P_INT(REPOSITORY_SECONDS), P_BOOL(wish->known_to >= 0));
+	return db_queue(store->db, err, vcs_pulls_want, .repository_id = wish->repository_id,
+		.known_to = wish->known_to < 0 ? NULL : &wish->known_to, .now = wish->now, .old_s = OLD_SECONDS,
+		.repository_s = REPOSITORY_SECONDS, .in_refs = wish->known_to >= 0);
 }
-
-/* clang-format off */
-static const char enqueue_sql[] =
-	"with due as (update vcs_pull_reads set due_at = null where repository_id = any(array(select repository_id "
-	"from vcs_pull_reads where due_at <= now() order by due_at limit $4 for update skip locked)) "
-	"returning repository_id) "
-	CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
-		"v.organization_id, v.connection_id, v.installation_id, v.id from due d "
-		"join vcs_repositories v on v.id = d.repository_id");
-/* clang-format on */
 
 int vcs_pulls_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_PULLS), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_PULLS, &vcs_pulls_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- the request ---- */

@@ -1,21 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: pulls_want
--- Refs do not show that a pull request was opened again. So a repository with a pull request that was closed
--- less than a week ago is read, too. Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show
--- new pull requests. A read is old after $4 seconds, but not before $5 seconds for each repository of the
--- connection.
--- takes: id text, p2 bigint, p3 boolean, p4 bigint, p5 bigint, p6 boolean
+-- statement: vcs_pulls_want
+-- Makes a read of the repository's pull requests due: with :now, or if the last one is old. A read is old after
+-- :old_s seconds, but not before :repository_s seconds for each repository of the connection. :in_refs: the
+-- refs show new pull requests. They do not show that one was opened again, so a repository with a pull request
+-- that was closed less than a week ago is read, too.
+-- takes: repository_id text, known_to bigint null, now boolean, old_s bigint, repository_s bigint,
+-- in_refs boolean
 insert into vcs_pull_reads as p(repository_id, known_to, due_at)
-select r.id, :p2, now()
+select r.id, :known_to, now()
 from vcs_repositories r
 left join vcs_connections c on c.id = r.connection_id
 left join vcs_pull_reads d on d.repository_id = r.id
-where r.id = :id and c.provider is distinct from 'git'
+where r.id = :repository_id and c.provider is distinct from 'git'
     and exists (select 1 from workspace_repositories w where w.repository_id = r.id)
     and (d.repository_id is null or d.due_at is null
-            and (:p3
-                    or (not :p6
+            and (:now
+                    or (not :in_refs
                             or exists (
                                 select 1
                                 from vcs_pull_requests q
@@ -27,7 +28,7 @@ where r.id = :id and c.provider is distinct from 'git'
                                 where q.repository_id = r.id and q.state = 'closed'
                                     and q.updated_at > now() - interval '7 days'
                             ))
-                    and coalesce(d.read_at < now() - make_interval(secs => greatest(:p4, :p5 * (
+                    and coalesce(d.read_at < now() - make_interval(secs => greatest(:old_s, :repository_s * (
                                     select count(*)
                                     from vcs_repositories o
                                     where o.connection_id = r.connection_id
@@ -35,8 +36,9 @@ where r.id = :id and c.provider is distinct from 'git'
                                 ))), true)))
 on conflict (repository_id) do update set due_at = coalesce(p.due_at, excluded.due_at);
 
--- statement: pulls_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- statement: vcs_pulls_enqueue
+-- Inserts the calls of reads that are due, at most :max.
+-- takes: like vcs_lookups_enqueue
 with due as (
     update vcs_pull_reads
     set due_at = null
@@ -45,12 +47,12 @@ with due as (
             from vcs_pull_reads
             where due_at <= now()
             order by due_at
-            limit :limit
+            limit :max
             for update skip locked
         ))
     returning repository_id
-) :calls_insert(
-    {organization_id, connection_id, installation_id, repository_id},
+)
+:calls_insert({organization_id, connection_id, installation_id, repository_id},
     {v.organization_id, v.connection_id, v.installation_id, v.id
     from due d
     join vcs_repositories v on v.id = d.repository_id});

@@ -5,21 +5,13 @@
 
 #include <string.h>
 
-/* clang-format off */
-static const char add_sql[] =
-	"with kept as (insert into vcs_hook_removals (id, organization_id, connection, provider, api_url, identifier, hooks, "
-	"token_id, token_sealed) select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, "
-	"c.provider, c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed from vcs_connections c "
-	"join vcs_tokens t on t.connection_id = c.id join vcs_repositories r on r.connection_id = c.id "
-	"where (c.organization_id = $4 or c.id = $5 or t.id = $6) and t.token_sealed is not null "
-	"and r.hook_external_id is not null returning id) "
-	CALLS_INSERT("removal_id", "id from kept");
-/* clang-format on */
-
 int vcs_removals_add(struct store *store, const struct vcs_removals_of *of, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(of->organization_id),
-		P_TEXT(of->connection_id), P_TEXT(of->token_id));
+	const struct vcs_purpose_traits *removal = &vcs_purposes[VCS_FOR_REMOVAL];
+
+	return db_query(store->db, NULL, err, vcs_removals_add, .purpose = removal->name, .urgency = removal->urgency,
+		.writes = removal->writes, .organization_id = of->organization_id, .connection_id = of->connection_id,
+		.token_id = of->token_id);
 }
 
 int vcs_removals_expire(struct store *store, struct err *err)

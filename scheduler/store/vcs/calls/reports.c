@@ -95,14 +95,7 @@ int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)
 
 int vcs_reports_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
-			"v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context, "
-			"greatest(now(), coalesce(l.blocked_until, now())) "
-			"from (select * from vcs_reports where sent_version < version and due_at <= now() "
-			"order by due_at limit $4) r join vcs_repositories v on v.id = r.repository_id "
-			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
-		CALL_TRAITS(VCS_FOR_REPORT), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_REPORT, &vcs_reports_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- one status ---- */

@@ -80,17 +80,20 @@ join vcs_events e on e.id = g.event_id
 order by e.repository_id, e.sha, e.id;
 
 -- statement: vcs_reports_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- Inserts the calls of reports that are due, at most :max. They wait until the end of the provider's pause.
+-- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject, due_at},
-        {v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context,
-                greatest(now(), coalesce(l.blocked_until, now())) from (
-                    select *
-                    from vcs_reports
-                    where sent_version < version and due_at <= now()
-                    order by due_at
-                    limit :limit
-                ) r join vcs_repositories v on v.id = r.repository_id left join vcs_limits l on l.owner_id
-                = coalesce(v.connection_id, v.installation_id)});
+    {v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context,
+        greatest(now(), coalesce(l.blocked_until, now()))
+    from (
+        select *
+        from vcs_reports
+        where sent_version < version and due_at <= now()
+        order by due_at
+        limit :max
+    ) r
+    join vcs_repositories v on v.id = r.repository_id
+    left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)});
 
 -- statement: reports_runs
 -- Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the
