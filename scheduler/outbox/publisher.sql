@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: outbox_delete
+-- Deletes messages that the broker has.
 -- takes: ids bigint[]
 delete from outbox where id = any(:ids::bigint[]);
 

@@ -270,13 +270,6 @@ static int kind_rotate(struct rotation *r, const struct sealed_kind *kind, struc
 
 /* ---- rotation of objects ---- */
 
-/* The new object is listed for removal until the blob names it (store/content/blob_offload.h), and the old one from
- * then on. Readers that have just looked up its key may fetch it for another minute. */
-static int object_list(struct store *store, const char *key, long long size, struct err *err)
-{
-	return db_query(store->db, NULL, err, object_list, .key = key, .size = size);
-}
-
 struct object_swap {
 	struct rotation *rotation;
 	const char *blob_id, *old, *key;
@@ -286,7 +279,7 @@ struct object_swap {
 static int object_swap_commit(const struct object_swap *swap, struct err *err)
 {
 	return db_query(swap->rotation->store->db, NULL, err, object_swap_commit, .blob_id = swap->blob_id,
-		.old = swap->old, .key = swap->key, .keyring_number = keyring_number(swap->rotation->store->keyring, 0),
+		.old = swap->old, .key = swap->key, .key_number = keyring_number(swap->rotation->store->keyring, 0),
 		.size = swap->size);
 }
 
@@ -297,7 +290,7 @@ static int object_reseal(const struct object_swap *swap, const struct buf *seale
 
 	if (blob_reseal(r->store, swap->blob_id, buf_bytes(sealed), &again, err) < 0)
 		return err_context(err, "the object of %s", swap->blob_id);
-	if (object_list(r->store, swap->key, swap->size, err) < 0 ||
+	if (db_query(r->store->db, NULL, err, object_list, .key = swap->key, .size = swap->size) < 0 ||
 		object_put(r->objects, swap->key, buf_str(&again), again.len, err) < 0 ||
 		object_swap_commit(swap, err) < 0)
 		return -1;
@@ -311,20 +304,17 @@ static int object_check_gone(const struct object_swap *swap, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err missing = *err;
 
-	if (db_query(swap->rotation->store->db, &rows, err, object_check_gone, .blob_id = swap->blob_id,
+	if (db_query(swap->rotation->store->db, &rows, err, object_of_blob, .blob_id = swap->blob_id,
 		    .old = swap->old) < 0)
 		return -1;
 	*err = rows.count ? missing : (struct err)ERR_INIT;
 	return rows.count ? err_context(err, "the object of %s", swap->blob_id) : 0;
 }
 
-static int object_rotate(struct rotation *r, const struct rows *rows, int row, struct err *err)
+static int object_rotate(struct rotation *r, const struct objects_old_row *row, struct err *err)
 {
-	const struct object_swap swap = {.rotation = r,
-		.blob_id = row_of(objects_rotate, rows, row)->id,
-		.old = row_of(objects_rotate, rows, row)->object_key,
-		.key = row_of(objects_rotate, rows, row)->key,
-		.size = row_of(objects_rotate, rows, row)->size};
+	const struct object_swap swap = {
+		.rotation = r, .blob_id = row->id, .old = row->object_key, .key = row->key, .size = row->size};
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct object_part part = {.from = 0};
 
@@ -333,8 +323,8 @@ static int object_rotate(struct rotation *r, const struct rows *rows, int row, s
 		return err->kind == ERR_NOT_FOUND ? object_check_gone(&swap, err) : -1;
 	if (sealed.len >= KEY_NUMBER_SIZE && memcmp(sealed.data, r->number, KEY_NUMBER_SIZE) != 0)
 		return object_reseal(&swap, &sealed, err);
-	return db_query(r->store->db, NULL, err, object_rotate, .blob_id = swap.blob_id, .old = swap.old,
-		.keyring_number = keyring_number(r->store->keyring, 0));
+	return db_query(r->store->db, NULL, err, object_number_set, .blob_id = swap.blob_id, .old = swap.old,
+		.key_number = keyring_number(r->store->keyring, 0));
 }
 
 /* One object at a time: each may have hundreds of MB. */
@@ -345,18 +335,18 @@ static int objects_rotate(struct rotation *r, struct err *err)
 	for (;;) {
 		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-		if (db_query(r->store->db, &rows, err, objects_rotate, .after = after.text,
-			    .keyring_number = keyring_number(r->store->keyring, 0), .batch_rows = BATCH_ROWS) < 0)
+		if (db_query(r->store->db, &rows, err, objects_old, .after = after.text,
+			    .key_number = keyring_number(r->store->keyring, 0), .max = BATCH_ROWS) < 0)
 			return -1;
 		if (rows.count && !r->objects)
 			return err_set(
 				err, ERR_INVALID, "content is in the object store: --object-store-url is needed");
 		for (int i = 0; i < rows.count; i++)
-			if (object_rotate(r, &rows, i, err) < 0)
+			if (object_rotate(r, row_of(objects_old, &rows, i), err) < 0)
 				return -1;
 		if (rows.count < BATCH_ROWS)
 			return 0;
-		text_copy(after.text, sizeof(after.text), row_of(objects_rotate, &rows, rows.count - 1)->id);
+		text_copy(after.text, sizeof(after.text), row_of(objects_old, &rows, rows.count - 1)->id);
 	}
 }
 
@@ -392,15 +382,16 @@ static int keys_list(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, keys_list) < 0)
+	if (db_query(store->db, &rows, err, sealing_keys_list) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_t *key = key_of(report, row_of(keys_list, &rows, i)->number);
+		const struct sealing_keys_list_row *row = row_of(sealing_keys_list, &rows, i);
+		json_t *key = key_of(report, row->number);
 
-		json_object_set_new(key, "place", place_of_key(store->keyring, row_of(keys_list, &rows, i)->number));
-		json_object_set_new(key, "in-use", json_boolean(row_of(keys_list, &rows, i)->used));
-		if (row_of(keys_list, &rows, i)->links_until)
-			json_object_set_new(key, "links-until", json_string(row_of(keys_list, &rows, i)->links_until));
+		json_object_set_new(key, "place", place_of_key(store->keyring, row->number));
+		json_object_set_new(key, "in-use", json_boolean(row->used));
+		if (row->links_until)
+			json_object_set_new(key, "links-until", json_string(row->links_until));
 	}
 	return 0;
 }
@@ -427,12 +418,14 @@ static int objects_count(struct store *store, json_t *report, struct err *err)
 
 	if (db_query(store->db, &rows, err, objects_count) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		if (row_of(objects_count, &rows, i)->number_null)
-			unread = row_of(objects_count, &rows, i)->count;
+	for (int i = 0; i < rows.count; i++) {
+		const struct objects_count_row *row = row_of(objects_count, &rows, i);
+
+		if (row->number_null)
+			unread = row->count;
 		else
-			json_object_set_new(key_of(report, row_of(objects_count, &rows, i)->number), "objects",
-				json_integer(row_of(objects_count, &rows, i)->count));
+			json_object_set_new(key_of(report, row->number), "objects", json_integer(row->count));
+	}
 	json_array_foreach(report, k, key)
 	{
 		json_object_set_new(key, "unread-objects", json_integer(unread));
@@ -444,14 +437,14 @@ static int tokens_count(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, tokens_count) < 0)
+	if (db_query(store->db, &rows, err, task_tokens_open) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
+		const struct task_tokens_open_row *row = row_of(task_tokens_open, &rows, i);
 		uint32_t number;
 		json_t *key;
 
-		if (!task_token_key(store, row_of(tokens_count, &rows, i)->id,
-			    row_of(tokens_count, &rows, i)->token_hash, &number))
+		if (!task_token_key(store, row->id, row->token_hash, &number))
 			continue;
 		key = key_of(report, number);
 		json_object_set_new(key, "run-tasks", json_integer(json_int_at(key, "run-tasks", 0) + 1));
@@ -527,7 +520,7 @@ static int keys_retire(struct store *store, struct err *err)
 			return err_set(err, ERR_CONFLICT,
 				"key %lld still seals: put the new key first at every scheduler, and rotate again",
 				number);
-		if (db_query(store->db, NULL, err, keys_retire, .number = number) < 0)
+		if (db_query(store->db, NULL, err, sealing_key_retire, .number = number) < 0)
 			return -1;
 	}
 	return 0;

@@ -129,7 +129,7 @@ int vcs_run(struct request *req, struct response *res, struct err *err)
 static int approvable(const struct request *req, const struct rows *waiting, struct db_array *ret_ids, struct err *err)
 {
 	for (int i = 0; i < waiting->count; i++) {
-		const char *id = row_of(vcs_approval_read, waiting, i)->workspace_id;
+		const char *id = row_of(vcs_approval_workspaces, waiting, i)->workspace_id;
 		struct err why = ERR_INIT;
 		struct scope scope;
 

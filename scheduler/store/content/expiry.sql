@@ -13,16 +13,19 @@ limit :max;
 -- id text, at text
 
 -- statement: expiry_runs
+-- Ended runs.
 -- takes: after_at timestamptz, after_id text, age_seconds double precision, max bigint
 -- gives: expiry_walk
 :expiry_walk(runs where ended_at is not null, ended_at);
 
 -- statement: expiry_states
+-- State versions that have their content.
 -- takes: like expiry_runs
 -- gives: expiry_walk
 :expiry_walk(state_versions where status = 'finalized', created_at);
 
 -- statement: expiry_configurations
+-- Configuration versions that may have content.
 -- takes: like expiry_runs
 -- gives: expiry_walk
 :expiry_walk(configuration_versions where status <> 'pending' and status <> 'errored', created_at);
@@ -49,6 +52,7 @@ where rule = :rule and scope = :scope and setting = :setting
 for update skip locked;
 
 -- statement: expiry_mark_set
+-- Moves the position.
 -- takes: rule text, scope text, setting bigint, at timestamptz, id text
 update retention_marks
 set at = :at::timestamptz, id = :id

@@ -112,6 +112,7 @@ order by f.created_at desc, f.serial desc;
 -- value_sealed bytea, workspace_id text optional
 
 -- statement: state_outputs
+-- The outputs of a state, by name.
 -- takes: state_id text
 -- gives: state_output
 select :state_output_columns()

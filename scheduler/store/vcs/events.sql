@@ -125,10 +125,12 @@ order by e.sequence
 for update;
 
 -- statement: vcs_event_look
+-- Lets the event wait for a look.
 -- takes: id text
 update vcs_events set state = 'looking', due_at = now() where id = :id;
 
 -- statement: vcs_event_compare
+-- Lets the event wait for the changed files.
 -- takes: id text
 update vcs_events set state = 'comparing' where id = :id;
 
@@ -163,6 +165,7 @@ where id = :id;
 update vcs_events set message = :why, level = 'error' where id = :id and state = 'looking';
 
 -- statement: vcs_event_postpone
+-- Decides the event again later, after a failure.
 -- takes: id text, why text, postponed_seconds double precision
 update vcs_events
 set due_at = now() + make_interval(secs => :postponed_seconds), message = :why, level = 'error'

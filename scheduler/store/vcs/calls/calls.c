@@ -37,10 +37,10 @@ static int lookup_prepare(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id;
 
-	if (db_query(store->db, &rows, err, lookup_prepare, .repository_id = call->repository_id) < 0)
+	if (db_query(store->db, &rows, err, vcs_repository_external_id, .repository_id = call->repository_id) < 0)
 		return -1;
 	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE)
-		? row_of(lookup_prepare, &rows, 0)->external_id
+		? row_of(vcs_repository_external_id, &rows, 0)->external_id
 		: NULL;
 	ret_prepared->operation = json_string_at(call->arguments, "step") ? VCS_OP_DEFAULT_BRANCH
 		: id                                                      ? VCS_OP_LOCATE
@@ -171,7 +171,7 @@ static int allowance_put_off(
 
 static int allowance_store(struct store *store, const struct allowance *allowance, struct err *err)
 {
-	return db_queue(store->db, err, allowance_store, .owner = allowance->owner, .minute = allowance->minute,
+	return db_queue(store->db, err, vcs_limit_store, .owner = allowance->owner, .minute = allowance->minute,
 		.hour = allowance->hour);
 }
 
@@ -202,7 +202,7 @@ struct vcs_claimed vcs_call_of(const struct vcs_call_row *row, json_t *arguments
 
 static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err, put_off, .id = id, .wait_s = wait_s, .why = why);
+	return db_query(store->db, NULL, err, vcs_call_put_off, .id = id, .wait_s = wait_s, .why = why);
 }
 
 /* Stores what is sent, without the secret. */
@@ -214,7 +214,7 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 
 	json_object_del(arguments, "secret");
 	text = json_text(arguments);
-	return db_query(store->db, NULL, err, claim_store, .id = call->id, .notifier = notifier,
+	return db_query(store->db, NULL, err, vcs_call_claim, .id = call->id, .notifier = notifier,
 		.lease_seconds = store->settings->lease_seconds, .operation = vcs_operation_name(prepared->operation),
 		.arguments = text, .version = prepared->version, .token_generation = prepared->token_generation);
 }
@@ -309,7 +309,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	_cleanup_(freep) char *asked = json_text(claim->ids);
 	struct allowance allowances[MAX_CLAIMED];
 
-	if (db_query(store->db, &calls, err, calls_candidates, .asked = asked,
+	if (db_query(store->db, &calls, err, vcs_calls_due, .asked = asked,
 		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED) < 0)
 		return -1;
 	if (!calls.count)

@@ -21,7 +21,7 @@ left join vcs_installations i on i.id = c.installation_id;
 (connection_id = :owner or installation_id = :owner
         or removal_id = any(array(select id from vcs_hook_removals where connection = :owner)));
 
--- statement: lookup_prepare
+-- statement: vcs_repository_external_id
 -- takes: repository_id text
 -- gives: external_id text null
 select external_id from vcs_repositories where id = :repository_id;
@@ -65,20 +65,23 @@ update vcs_calls
 set due_at = now() + make_interval(secs => :wait_s)
 where :is_of_owner() and delivery = 'waiting' and due_at <= now() and (writes or :all);
 
--- statement: allowance_store
+-- statement: vcs_limit_store
+-- Stores what is left of the credential's limits.
 -- takes: owner text, minute double precision, hour double precision
 update vcs_limits
 set minute_left = :minute::real, hour_left = :hour::real, refilled_at = now()
 where owner_id = :owner;
 
--- statement: put_off
+-- statement: vcs_call_put_off
+-- Counts a try of the call, and tries it again later.
 -- takes: id text, wait_s double precision, why text
 update vcs_calls
 set delivery = 'waiting', tries = tries + 1, error = left(:why, 500),
     due_at = now() + make_interval(secs => :wait_s), updated_at = now()
 where id = :id;
 
--- statement: claim_store
+-- statement: vcs_call_claim
+-- Claims the call with its next request, without the secret.
 -- takes: id text, notifier text, lease_seconds double precision, operation text, arguments jsonb,
 -- version bigint, token_generation bigint
 update vcs_calls
@@ -93,7 +96,7 @@ where id = :id;
 -- subject text, purpose text, operation text, arguments jsonb, version bigint, tries integer, owner text,
 -- provider text, api_url text, identifier text null, token_generation bigint null, token_replaced boolean
 
--- statement: calls_candidates
+-- statement: vcs_calls_due
 -- The candidates: the most urgent calls that are due.
 -- takes: asked jsonb, max bigint
 -- gives: vcs_call
@@ -130,6 +133,7 @@ for update of c skip locked;
     limit :max});
 
 -- statement: vcs_calls_rescue
+-- Lets calls wait again whose notifier was lost.
 update vcs_calls
 set delivery = 'waiting', updated_at = now()
 where id = any(array(
@@ -142,6 +146,7 @@ where id = any(array(
     ));
 
 -- statement: vcs_call_lock
+-- Locks the call of an answer. No row: it has ended, or was claimed again.
 -- takes: id text, attempt integer
 -- gives: vcs_call
 select :call_columns() :call_tables()
@@ -153,6 +158,7 @@ for update of c;
 delete from vcs_calls where id = :id;
 
 -- statement: vcs_call_goes_on
+-- Makes the next step of the call due at once.
 -- takes: id text, arguments jsonb
 update vcs_calls
 set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb, due_at = now(),
@@ -160,6 +166,7 @@ set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb
 where id = :id;
 
 -- statement: vcs_limit_block
+-- Blocks the credential, and puts off all of its calls.
 -- takes: owner text, wait_s double precision
 with blocked as (
     update vcs_limits
@@ -173,6 +180,7 @@ from blocked b
 where :is_of_owner() and delivery = 'waiting' and due_at < b.blocked_until;
 
 -- statement: vcs_limit_note
+-- Stores why the last call failed; null: it succeeded, which leaves the reason of a pause.
 -- takes: connection_id text, why text
 update vcs_limits
 set error = left(:why, 500)

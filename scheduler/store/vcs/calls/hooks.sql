@@ -21,7 +21,8 @@ noted as (
 )
 :calls_insert({organization_id, connection_id, repository_id}, {organization_id, connection_id, id from due});
 
--- statement: repository_read
+-- statement: vcs_hook_state
+-- The hook that the provider has, and the version of the secret that it should have.
 -- takes: id text
 -- gives: hook text, hook_external_id text null, version bigint, sent_version bigint, used boolean
 select v.hook, v.hook_external_id, coalesce(h.version, 1) as version,
@@ -30,12 +31,15 @@ from vcs_repositories v
 left join vcs_hooks h on h.repository_id = v.id
 where v.id = :id;
 
--- statement: hook_store
--- takes: repository_id text, external_id text, json_int_at bigint
+-- statement: vcs_hook_store
+-- Stores the hook and the version of its secret that the provider has. Once it has the newest one, the previous
+-- one is accepted for ten more minutes, for deliveries that were already sent. A newer one is sent by the next
+-- call.
+-- takes: repository_id text, external_id text, version bigint
 with sent as (
     update vcs_hooks
-    set sent_version = greatest(sent_version, :json_int_at), due_at = case
-        when greatest(sent_version, :json_int_at) < version then now() else due_at end
+    set sent_version = greatest(sent_version, :version), due_at = case
+        when greatest(sent_version, :version) < version then now() else due_at end
     where repository_id = :repository_id
     returning sent_version = version as newest
 )
@@ -47,6 +51,7 @@ set hook_external_id = :external_id, hook_error = null, hook_previous_until = ca
 where id = :repository_id;
 
 -- statement: vcs_hook_refused
+-- A repository that is not used has no hook any more.
 -- takes: repository_id text, why text
 update vcs_repositories v
 set hook_error = left(:why, 500), hook_external_id = case when :repository_is_used(v) then hook_external_id end

@@ -36,9 +36,9 @@ int vcs_pulls_prepare(
 	}
 	if (json_at(call->arguments, "began"))
 		return 0;
-	if (db_query(store->db, &rows, err, vcs_pulls_prepare) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_now) < 0)
 		return -1;
-	json_object_set_new(ret_prepared->arguments, "began", json_string(row_of(vcs_pulls_prepare, &rows, 0)->now));
+	json_object_set_new(ret_prepared->arguments, "began", json_string(row_of(vcs_pulls_now, &rows, 0)->now));
 	return 0;
 }
 
@@ -47,12 +47,13 @@ int vcs_pulls_prepare(
 int vcs_pulls_known_to(struct store *store, const char *repository_id, long long *ret_number, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_pulls_known_to_row *row = NULL;
 
 	if (db_query(store->db, &rows, err, vcs_pulls_known_to, .repository_id = repository_id) < 0)
 		return -1;
-	*ret_number = rows.count && !row_of(vcs_pulls_known_to, &rows, 0)->known_to_null
-		? row_of(vcs_pulls_known_to, &rows, 0)->known_to
-		: -1;
+	if (rows.count)
+		row = row_of(vcs_pulls_known_to, &rows, 0);
+	*ret_number = row && !row->known_to_null ? row->known_to : -1;
 	return 0;
 }
 
@@ -61,8 +62,8 @@ int vcs_pulls_known(struct store *store, const char *repository_id, const json_t
 {
 	_cleanup_(freep) char *text = json_text(numbers);
 
-	return db_query(
-		store->db, ret_rows, err, vcs_pulls_known, .repository_id = repository_id, .p2 = text, .began = began);
+	return db_query(store->db, ret_rows, err, vcs_pulls_known, .repository_id = repository_id, .numbers = text,
+		.began = began);
 }
 
 int vcs_pulls_unlisted(struct store *store, const char *repository_id, const json_t *seen, const char *began,
@@ -71,8 +72,8 @@ int vcs_pulls_unlisted(struct store *store, const char *repository_id, const jso
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(seen);
 
-	if (db_query(store->db, &rows, err, vcs_pulls_unlisted, .repository_id = repository_id, .p2 = text,
-		    .began = began, .max_asked = MAX_ASKED) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_unlisted, .repository_id = repository_id, .seen = text,
+		    .began = began, .max = MAX_ASKED) < 0)
 		return -1;
 	*ret_numbers = json_array();
 	for (int i = 0; i < rows.count; i++)

@@ -57,7 +57,7 @@ with due as (
     from due d
     join vcs_repositories v on v.id = d.repository_id});
 
--- statement: vcs_pulls_prepare
+-- statement: vcs_pulls_now
 -- gives: now timestamptz
 select now() as now;
 
@@ -67,7 +67,9 @@ select now() as now;
 select known_to from vcs_pull_reads where repository_id = :repository_id;
 
 -- statement: vcs_pulls_known
--- takes: repository_id text, p2 jsonb, began timestamptz
+-- A row for each number, in their order. Without a head the pull request is not known. settled: it has not
+-- changed since :began, and has no event that waits.
+-- takes: repository_id text, numbers jsonb, began timestamptz
 -- gives: number bigint, head_sha text null, state text, detail jsonb, settled boolean
 with open as materialized (
     select pull_request
@@ -78,22 +80,24 @@ with open as materialized (
 select n.value::bigint as number, q.head_sha, q.state, q.detail,
     coalesce(q.updated_at < :began::timestamptz, true)
     and n.value::bigint not in (select pull_request from open) as settled
-from jsonb_array_elements_text(:p2::jsonb)
+from jsonb_array_elements_text(:numbers::jsonb)
 with ordinality as n(value, place)
 left join vcs_pull_requests q on q.repository_id = :repository_id and q.number = n.value::bigint
 order by n.place;
 
 -- statement: vcs_pulls_unlisted
--- takes: repository_id text, p2 jsonb, began timestamptz, max_asked bigint
+-- Open pull requests that have not changed since :began, and are not in :seen.
+-- takes: repository_id text, seen jsonb, began timestamptz, max bigint
 -- gives: number bigint
 select number
 from vcs_pull_requests
 where repository_id = :repository_id and state = 'open' and updated_at < :began::timestamptz
-    and number not in (select value::bigint from jsonb_array_elements_text(:p2::jsonb))
+    and number not in (select value::bigint from jsonb_array_elements_text(:seen::jsonb))
 order by updated_at
-limit :max_asked;
+limit :max;
 
 -- statement: vcs_pulls_read_end
+-- The list was read to its end. :top is its largest number.
 -- takes: repository_id text, top bigint
 update vcs_pull_reads
 set read_at = now(), known_to = coalesce(known_to, :top)

@@ -21,7 +21,7 @@ int vcs_removals_expire(struct store *store, struct err *err)
 
 static int hooks_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, hooks_read, .id = id);
+	return db_query(store->db, ret_rows, err, vcs_removal_read, .id = id);
 }
 
 int vcs_removal_prepare(
@@ -35,7 +35,7 @@ int vcs_removal_prepare(
 		return -1;
 	if (!rows.count)
 		return 0;
-	hooks = row_of(hooks_read, &rows, 0)->hooks;
+	hooks = row_of(vcs_removal_read, &rows, 0)->hooks;
 	ret_prepared->operation = VCS_OP_HOOK_DELETE;
 	ret_prepared->arguments = json_pack("{s:s%}", "hook", hooks, strcspn(hooks, ","));
 	return 0;
@@ -43,7 +43,7 @@ int vcs_removal_prepare(
 
 static int removal_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, removal_delete, .id = id);
+	return db_query(store->db, NULL, err, vcs_removal_delete, .id = id);
 }
 
 int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
@@ -55,11 +55,11 @@ int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const 
 	(void)result;
 	if (hooks_read(store, call->removal_id, &rows, err) < 0)
 		return -1;
-	rest = rows.count ? strchr(row_of(hooks_read, &rows, 0)->hooks, ',') : NULL;
+	rest = rows.count ? strchr(row_of(vcs_removal_read, &rows, 0)->hooks, ',') : NULL;
 	if (!rest)
 		return removal_delete(store, call->removal_id, err);
 	*ret_goes_on = json_object();
-	return db_query(store->db, NULL, err, vcs_removal_step, .removal_id = call->removal_id, .hooks = rest + 1);
+	return db_query(store->db, NULL, err, vcs_removal_set, .removal_id = call->removal_id, .hooks = rest + 1);
 }
 
 int vcs_removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,

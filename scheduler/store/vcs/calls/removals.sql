@@ -20,17 +20,19 @@ with kept as (
 :calls_insert(removal_id, id from kept);
 
 -- statement: vcs_removals_expire
+-- Deletes copies that are older than a day.
 delete from vcs_hook_removals where created_at < now() - interval '1 day';
 
--- statement: hooks_read
+-- statement: vcs_removal_read
+-- The ids of the hooks that are left, separated by commas.
 -- takes: id text
 -- gives: hooks text
 select hooks from vcs_hook_removals where id = :id;
 
--- statement: removal_delete
+-- statement: vcs_removal_delete
 -- takes: id text
 delete from vcs_hook_removals where id = :id;
 
--- statement: vcs_removal_step
+-- statement: vcs_removal_set
 -- takes: removal_id text, hooks text
 update vcs_hook_removals set hooks = :hooks where id = :removal_id;

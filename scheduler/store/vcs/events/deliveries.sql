@@ -27,6 +27,7 @@ where s.before < :max_bytes
 order by s.due_at, s.sequence;
 
 -- statement: vcs_deliveries_end
+-- The deliveries were read.
 -- takes: sequences bigint[]
 update vcs_deliveries set state = 'done', error = null where sequence = any(:sequences::bigint[]);
 
@@ -36,10 +37,12 @@ update vcs_deliveries set state = 'done', error = null where sequence = any(:seq
 delete from vcs_deliveries where sequence = :sequence;
 
 -- statement: vcs_delivery_fail
+-- The delivery can't be read.
 -- takes: sequence bigint, why text
 update vcs_deliveries set state = 'failed', error = :why where sequence = :sequence;
 
 -- statement: vcs_delivery_postpone
+-- Reads the delivery again later.
 -- takes: sequence bigint, why text, postponed_seconds double precision
 update vcs_deliveries
 set tries = tries + 1, error = :why, due_at = now() + make_interval(secs => :postponed_seconds)

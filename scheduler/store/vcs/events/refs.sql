@@ -6,6 +6,7 @@
         or exists (select 1 from policy_set_repositories a where a.repository_id = :r.id));
 
 -- statement: vcs_repository_lock
+-- Locks the repository.
 -- takes: repository_id text
 select 1 from vcs_repositories where id = :repository_id for no key update;
 
@@ -40,6 +41,7 @@ order by r.look_due
 limit :max;
 
 -- statement: vcs_look_now
+-- Makes a look at the repository due.
 -- takes: repository_id text
 update vcs_repositories set look_due = now() where id = :repository_id;
 
@@ -98,6 +100,7 @@ from policy_set_repositories
 where repository_id = :repository_id;
 
 -- statement: vcs_subject_branch
+-- The branch of a workspace or policy set; '': the default branch. No row: it has another repository.
 -- takes: repository_id text, subject_id text
 -- gives: branch text
 select branch
