@@ -17,7 +17,7 @@ left join vcs_tokens t on t.connection_id = c.connection_id
 left join vcs_installations i on i.id = c.installation_id;
 
 -- fragment: is_of_owner()
--- Whether the call is of the connection or installation $1.
+-- Whether the call is of the connection or installation :owner.
 (connection_id = :owner or installation_id = :owner
         or removal_id = any(array(select id from vcs_hook_removals where connection = :owner)));
 

@@ -6,8 +6,8 @@
 insert into vcs_notes (event_id) values (:event_id);
 
 -- statement: vcs_reports_renew
--- $1: the event. $2: the bits of the stages that are checks. Inserts a row per context, or makes a new version
--- of it. A context links to the pull request's event if there is one. Applies have a context if the
+-- Of an event; :check_stages: the bits of the stages that are checks. Inserts a row per context, or makes a new
+-- version of it. A context links to the pull request's event if there is one. Applies have a context if the
 -- organization's setting is on and the event made a run that may apply.
 -- takes: event_id text, check_stages integer
 with e as (
@@ -100,8 +100,8 @@ order by e.repository_id, e.sha, e.id;
 
 -- statement: vcs_report_runs
 -- Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the
--- commit's events by state and level. With $4, only runs that may apply count, and no events of pull requests.
--- `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
+-- commit's events by state and level. With :applies, only runs that may apply count, and no events of pull
+-- requests. `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
 -- takes: repository_id text, sha text, workspace_id text, applies boolean
 -- gives: status text, stage text, stages integer, lost boolean, count bigint, workspace text, state text,
 -- level text
