@@ -15,25 +15,24 @@ struct turn {
 	const char *workspace_id;
 };
 
-static int tell(struct turn *turn, const struct rows *rows, const char *action, struct err *err)
+static int tell(struct turn *turn, const struct auto_destroy_lock_row *workspace, const char *action, struct err *err)
 {
 	char request[AUDIT_UUID_SIZE];
-	const struct audit_event event = {.organization = row_of(auto_destroy_turn_lock, rows, 0)->organization_id,
+	const struct audit_event event = {.organization = workspace->organization_id,
 		.actor_type = "system",
 		.request = request,
 		.action = action,
 		.resource_type = "workspace",
 		.resource_id = turn->workspace_id,
-		.workspace = row_of(auto_destroy_turn_lock, rows, 0)->name};
+		.workspace = workspace->name};
 
 	audit_uuid(request);
 	return audit_write(turn->store, &event, err);
 }
 
-static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
+static int destroy(struct turn *turn, const struct auto_destroy_lock_row *workspace, struct err *err)
 {
-	_cleanup_(freep) char *message =
-		mem_printf("Destroyed automatically: its time was %s", row_of(auto_destroy_turn_lock, rows, 0)->due);
+	_cleanup_(freep) char *message = mem_printf("Destroyed automatically: its time was %s", workspace->due);
 	const struct run_create_params order = {.workspace_id = turn->workspace_id,
 		.message = message,
 		.source = "tfe-infrastructure-lifecycle",
@@ -46,25 +45,23 @@ static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 
 	if (run_create(turn->store, &order, &run, &refused) == 0) {
 		log_info("destroyed automatically", "workspace", turn->workspace_id, "run", run.text, NULL);
-		return tell(turn, rows, "auto_destroy", err);
+		return tell(turn, workspace, "auto_destroy", err);
 	}
 	if (refused.kind == ERR_INVALID) {
 		log_warn("can't be destroyed automatically", "workspace", turn->workspace_id, "why", refused.message,
 			NULL);
-		return tell(turn, rows, "auto_destroy_refused", err);
+		return tell(turn, workspace, "auto_destroy_refused", err);
 	}
 	*err = refused;
 	return -1;
 }
 
-static int remind(const struct turn *turn, const struct rows *rows, struct err *err)
+static int remind(const struct turn *turn, const struct auto_destroy_lock_row *workspace, struct err *err)
 {
-	if (!row_of(auto_destroy_turn_lock, rows, 0)->reminder || !row_of(auto_destroy_turn_lock, rows, 0)->manages)
+	if (!workspace->reminder || !workspace->manages)
 		return 0;
-	log_info("reminded of its automatic destruction", "workspace", turn->workspace_id, "due",
-		row_of(auto_destroy_turn_lock, rows, 0)->due, NULL);
-	return notification_reminder_put_up(
-		turn->store, turn->workspace_id, row_of(auto_destroy_turn_lock, rows, 0)->at, err);
+	log_info("reminded of its automatic destruction", "workspace", turn->workspace_id, "due", workspace->due, NULL);
+	return notification_reminder_put_up(turn->store, turn->workspace_id, workspace->at, err);
 }
 
 /* Runs under the workspace's lock, which orders it with other schedulers and with changes of the settings. */
@@ -72,24 +69,23 @@ static int turn_run(void *data, struct err *err)
 {
 	struct turn *turn = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct auto_destroy_lock_row *workspace;
 
-	if (db_query(turn->store->db, &rows, err, auto_destroy_turn_lock, .workspace_id = turn->workspace_id) < 0)
+	if (db_query(turn->store->db, &rows, err, auto_destroy_lock, .workspace_id = turn->workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
-	if (remind(turn, &rows, err) < 0)
-		return -1;
-	if (row_of(auto_destroy_turn_lock, &rows, 0)->over && row_of(auto_destroy_turn_lock, &rows, 0)->manages &&
-		destroy(turn, &rows, err) < 0)
+	workspace = row_of(auto_destroy_lock, &rows, 0);
+	if (remind(turn, workspace, err) < 0 ||
+		(workspace->over && workspace->manages && destroy(turn, workspace, err) < 0))
 		return -1;
 	/* The first update's trigger considers only the settings. The second update computes the next time of a
 	 * duration. */
-	if (row_of(auto_destroy_turn_lock, &rows, 0)->over &&
-		db_query(turn->store->db, NULL, err, auto_destroy_turn_update, .workspace_id = turn->workspace_id) < 0)
+	if (workspace->over &&
+		db_query(turn->store->db, NULL, err, auto_destroy_clear, .workspace_id = turn->workspace_id) < 0)
 		return -1;
-	return db_query(turn->store->db, NULL, err, auto_destroy_turn_run_update_2, .workspace_id = turn->workspace_id,
-		.row_bool = row_of(auto_destroy_turn_lock, &rows, 0)->over,
-		.reminder = row_of(auto_destroy_turn_lock, &rows, 0)->reminder);
+	return db_query(turn->store->db, NULL, err, auto_destroy_plan, .workspace_id = turn->workspace_id,
+		.over = workspace->over, .reminder = workspace->reminder);
 }
 
 /* Sets the time of the next try, so that a workspace that fails does not stay at the head of the sweep. */
@@ -104,10 +100,10 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct sweep_failures failures = {0};
 
-	if (db_query(store->db, &rows, err, auto_destroy_sweep, .max_at_once = MAX_AT_ONCE) < 0)
+	if (db_query(store->db, &rows, err, auto_destroy_due, .max = MAX_AT_ONCE) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		struct turn turn = {.store = store, .workspace_id = row_of(auto_destroy_sweep, &rows, i)->id};
+		struct turn turn = {.store = store, .workspace_id = row_of(auto_destroy_due, &rows, i)->id};
 		struct err why = ERR_INIT;
 
 		if (db_transaction(store->db, turn_run, &turn, &why) < 0 &&

@@ -7,7 +7,9 @@ replace(replace(case
             else w.settings end ->> 'auto-destroy-activity-duration', 'd', ' days'), 'h', ' hours')::
     interval;
 
--- statement: auto_destroy_turn_lock
+-- statement: auto_destroy_lock
+-- Locks the workspace if it is still due. over: its time has come. manages: it has resources. reminder: the
+-- reminder that is due.
 -- takes: workspace_id text
 -- gives: name text, organization_id text, over boolean, manages boolean, at timestamptz,
 -- reminder timestamptz null, due text
@@ -25,20 +27,23 @@ cross join lateral (
 where w.id = :workspace_id and w.destroy_check_at <= now()
 for no key update of w skip locked;
 
--- statement: auto_destroy_turn_update
+-- statement: auto_destroy_clear
+-- Removes the setting whose time has come.
 -- takes: workspace_id text
 update workspaces set settings = settings - 'auto-destroy-at' where id = :workspace_id;
 
--- statement: auto_destroy_turn_run_update_2
--- takes: workspace_id text, row_bool boolean, reminder timestamptz
+-- statement: auto_destroy_plan
+-- Computes the next time: a duration begins anew after the time has come.
+-- takes: workspace_id text, over boolean, reminder timestamptz
 update workspaces w
 set destroy_check_at = workspace_destroy_next(coalesce((w.settings ->> 'auto-destroy-at')::timestamptz,
-            greatest(w.latest_change_at, case when :row_bool then now() end) + :destroy_after())),
+            greatest(w.latest_change_at, case when :over then now() end) + :destroy_after())),
     destroy_reminded = coalesce(:reminder::timestamptz, w.destroy_reminded)
 from projects j
 where j.id = w.project_id and w.id = :workspace_id;
 
 -- statement: auto_destroy_postpone
+-- Tries the workspace again later, unless another scheduler has it.
 -- takes: workspace_id text, again_seconds double precision
 update workspaces
 set destroy_check_at = now() + make_interval(secs => :again_seconds)
@@ -49,11 +54,12 @@ where id = (
     for no key update skip locked
 );
 
--- statement: auto_destroy_sweep
--- takes: max_at_once bigint
+-- statement: auto_destroy_due
+-- Workspaces whose time or reminder is due; none during maintenance.
+-- takes: max bigint
 -- gives: id text
 select id
 from workspaces
 where destroy_check_at <= now() and (select reason is null from maintenance)
 order by destroy_check_at
-limit :max_at_once;
+limit :max;

@@ -16,34 +16,33 @@
 /* ---- pools ---- */
 
 /* The columns of a pool's row, and the series that each becomes. Several states of one metric are labelled. */
+#define POOL_CELL(column) offsetof(struct gauges_pools_row, column)
 static const struct {
-	const char *column;
+	size_t cell;
 	int metric;
 	const char *state; /* NULL: no label */
 } pool_series[] = {
-	{"waiting", M_JOBS, "waiting"},
-	{"running", M_JOBS, "running"},
-	{"slots", M_SLOTS, "all"},
-	{"free", M_SLOTS, "free"},
-	{"draining_slots", M_SLOTS, "draining"},
-	{"live", M_WORKERS, "live"},
-	{"draining", M_WORKERS, "draining"},
-	{"silent", M_WORKERS, "silent"},
-	{"undelivered", M_WORKERS_UNDELIVERED, NULL},
-	{"wanted", M_SLOTS_WANTED, NULL},
-	{"oldest", M_OLDEST_WAITING, NULL},
+	{POOL_CELL(waiting), M_JOBS, "waiting"},
+	{POOL_CELL(running), M_JOBS, "running"},
+	{POOL_CELL(slots), M_SLOTS, "all"},
+	{POOL_CELL(free), M_SLOTS, "free"},
+	{POOL_CELL(draining_slots), M_SLOTS, "draining"},
+	{POOL_CELL(live), M_WORKERS, "live"},
+	{POOL_CELL(draining), M_WORKERS, "draining"},
+	{POOL_CELL(silent), M_WORKERS, "silent"},
+	{POOL_CELL(undelivered), M_WORKERS_UNDELIVERED, NULL},
+	{POOL_CELL(wanted), M_SLOTS_WANTED, NULL},
+	{POOL_CELL(oldest), M_OLDEST_WAITING, NULL},
 };
 
-static void gauge_pool(const struct rows *rows, int row)
+static void gauge_pool(const struct gauges_pools_row *row)
 {
-	const char *pool = row_of(gauges_pools, rows, row)->pool;
-
 	for (size_t i = 0; i < ARRAY_LEN(pool_series); i++) {
 		const char *state = pool_series[i].state;
-		_cleanup_(freep) char *labels =
-			state ? mem_printf("pool=\"%s\",state=\"%s\"", pool, state) : mem_printf("pool=\"%s\"", pool);
+		_cleanup_(freep) char *labels = state ? mem_printf("pool=\"%s\",state=\"%s\"", row->pool, state)
+						      : mem_printf("pool=\"%s\"", row->pool);
 
-		metric_set(pool_series[i].metric, labels, strtod(row_text(rows, row, pool_series[i].column), NULL));
+		metric_set(pool_series[i].metric, labels, *(const double *)((const char *)row + pool_series[i].cell));
 	}
 }
 
@@ -57,7 +56,7 @@ static bool pool_is_gone(void *data, const char *labels)
 
 	while (low < high) {
 		int middle = (low + high) / 2;
-		const char *pool = row_text(rows, middle, "pool");
+		const char *pool = row_of(gauges_pools, rows, middle)->pool;
 		int order = strncmp(pool, name, len);
 
 		if (order == 0 && !pool[len])
@@ -77,7 +76,7 @@ int gauges_pools(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, gauges_pools) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		gauge_pool(&rows, i);
+		gauge_pool(row_of(gauges_pools, &rows, i));
 	metric_remove(M_CLAIMED_JOBS, pool_is_gone, &rows);
 	return 0;
 }
@@ -126,20 +125,10 @@ static void gauge_other_statuses(const struct rows *rows)
 
 static void gauge_site(const struct gauges_site_row *row)
 {
-	const char *kind = row->kind;
-
 	for (size_t i = 0; i < ARRAY_LEN(site_series); i++)
-		if (text_equal(kind, site_series[i].kind))
+		if (text_equal(row->kind, site_series[i].kind))
 			metric_set(site_series[i].metric, row->labels, strtod(row->value, NULL));
 }
-
-/* One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions of
- * processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There are at most
- * 50 versions.
- *
- * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due,
- * notifications in notifications_waiting, holds in workspace_holds_until, the oldest message by the primary key. The
- * other tables are small. clang-format would move the text after a macro to the next line. */
 
 int gauges_site(struct store *store, struct err *err)
 {

@@ -4,17 +4,20 @@
 -- One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and
 -- their slots. Scans each table once, however many pools there are. While the quotas leave room for no waiting
 -- job of the pool, none of its slots is free.
--- gives: pool text, waiting numeric, running numeric, wanted numeric, oldest numeric, slots bigint,
--- free bigint, draining_slots bigint, live bigint, draining bigint, silent bigint, undelivered bigint
+-- gives: pool text, waiting double precision, running double precision, wanted double precision,
+-- oldest double precision, slots double precision, free double precision, draining_slots double precision,
+-- live double precision, draining double precision, silent double precision, undelivered double precision
 with :waiting_jobs()
-select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0) as waiting,
-    coalesce(b.running, 0) as running, coalesce(b.running, 0) + case
-    when p.drained_at is null then coalesce(j.startable, 0) else 0 end as wanted,
-    coalesce(extract(epoch from now() - j.oldest), 0) as oldest, coalesce(w.slots, 0) as slots, case
-    when coalesce(j.startable, least(rp.room, ro.room), 1) > 0 then coalesce(w.free, 0)
-    else 0 end as free, coalesce(w.draining_slots, 0) as draining_slots, coalesce(w.live, 0) as live,
-    coalesce(w.draining, 0) as draining, coalesce(w.silent, 0) as silent,
-    coalesce(u.count, 0) as undelivered
+select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0)::float8 as waiting,
+    coalesce(b.running, 0)::float8 as running,
+    (coalesce(b.running, 0) + case when p.drained_at is null then coalesce(j.startable, 0) else 0 end)::float8
+        as wanted,
+    coalesce(extract(epoch from now() - j.oldest), 0)::float8 as oldest, coalesce(w.slots, 0)::float8 as slots,
+    (case when coalesce(j.startable, least(rp.room, ro.room), 1) > 0 then coalesce(w.free, 0) else 0 end)::float8
+        as free,
+    coalesce(w.draining_slots, 0)::float8 as draining_slots, coalesce(w.live, 0)::float8 as live,
+    coalesce(w.draining, 0)::float8 as draining, coalesce(w.silent, 0)::float8 as silent,
+    coalesce(u.count, 0)::float8 as undelivered
 from agent_pools p
 left join organizations o on o.id = p.organization_id
 left join waiting j on j.pool_id = p.id
@@ -46,6 +49,7 @@ left join (
 order by (coalesce(o.name || '/', '') || p.name) collate "C";
 
 -- statement: gauges_capacity
+-- Records since when each pool with waiting jobs has a free slot for one.
 with :waiting_jobs()
 insert into pool_capacity as c(pool_id, free_since)
 select p.id, case when j.startable > 0
@@ -61,6 +65,11 @@ on conflict (pool_id) do update set free_since = excluded.free_since
 where (c.free_since is null) <> (excluded.free_since is null);
 
 -- statement: gauges_site
+-- One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions
+-- of processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There
+-- are at most 50 versions. Runs that have not ended are read in the index runs_live, run tasks in
+-- task_results_waiting, _leases and _due, notifications in notifications_waiting, holds in
+-- workspace_holds_until, the oldest message by the primary key. The other tables are small.
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value

@@ -68,10 +68,9 @@ static bool leases_have_grace(struct reaper *reaper, int64_t now)
 	return true;
 }
 
-static void lease_reason(const struct sweep_leases_row *row, char ret_reason[REASON_SIZE])
+static void lease_reason(const struct leases_ended_row *row, char ret_reason[REASON_SIZE])
 {
-	const char *worker = text_or_empty(row->worker), *stage = row->stage;
-	const char *before = row->lost_before;
+	const char *worker = text_or_empty(row->worker), *stage = row->stage, *before = row->lost_before;
 	bool apply = text_equal(stage, stages[STAGE_APPLY].name), started = row->started;
 
 	if (before && !started)
@@ -120,7 +119,7 @@ static int sweep_leases(struct reaper *reaper, struct err *err)
 	struct run_transition items[MAX_SWEPT] = {0};
 	char reasons[MAX_SWEPT][REASON_SIZE];
 
-	if (db_query(store->db, &rows, err, sweep_leases, .max_swept = MAX_SWEPT) < 0)
+	if (db_query(store->db, &rows, err, leases_ended, .max = MAX_SWEPT) < 0)
 		return -1;
 	/* The clock is read after the selection, so the reading detects every step that could have selected these
 	 * rows. */
@@ -129,19 +128,20 @@ static int sweep_leases(struct reaper *reaper, struct err *err)
 	if (!steady)
 		return 0;
 	for (int i = 0; i < rows.count; i++) {
+		const struct leases_ended_row *row = row_of(leases_ended, &rows, i);
 		char labels[64];
 
-		lease_reason(row_of(sweep_leases, &rows, i), reasons[i]);
-		text_copy(items[i].run.text, ID_SIZE, row_of(sweep_leases, &rows, i)->run_id);
-		text_copy(items[i].job.text, ID_SIZE, row_of(sweep_leases, &rows, i)->id);
-		items[i].attempt = (int)row_of(sweep_leases, &rows, i)->attempt;
+		lease_reason(row, reasons[i]);
+		text_copy(items[i].run.text, ID_SIZE, row->run_id);
+		text_copy(items[i].job.text, ID_SIZE, row->id);
+		items[i].attempt = (int)row->attempt;
 		items[i].event = (struct run_event){.kind = EV_LOST, .state_owed = true};
-		items[i].ended_lease = row_of(sweep_leases, &rows, i)->lease_until;
+		items[i].ended_lease = row->lease_until;
 		items[i].reason = reasons[i];
-		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_of(sweep_leases, &rows, i)->stage);
+		snprintf(labels, sizeof(labels), "stage=\"%s\"", row->stage);
 		metric_add(M_LEASES_LOST, labels, 1);
-		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker",
-			row_of(sweep_leases, &rows, i)->worker, "stage", row_of(sweep_leases, &rows, i)->stage, NULL);
+		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker", row->worker,
+			"stage", row->stage, NULL);
 	}
 	return rows.count ? leases_end(store, items, (size_t)rows.count, err) : 0;
 }
@@ -155,12 +155,14 @@ static int holds_warn(struct store *store, struct err *err)
 
 	if (holds_alert(store, MAX_SWEPT, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct holds_alert_row *row = row_of(holds_alert, &rows, i);
+
 		log_warn("a workspace is held for long: start its worker again, cancel the run, or release the "
 			 "workspace",
-			"workspace", row_of(holds_alert, &rows, i)->workspace_id, "run",
-			row_of(holds_alert, &rows, i)->run_id, "worker", row_of(holds_alert, &rows, i)->worker, "since",
-			row_of(holds_alert, &rows, i)->began_at, "until", row_of(holds_alert, &rows, i)->until, NULL);
+			"workspace", row->workspace_id, "run", row->run_id, "worker", row->worker, "since",
+			row->began_at, "until", row->until, NULL);
+	}
 	return 0;
 }
 
@@ -177,9 +179,9 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 	if (rows.count && clock_watch_look(&reaper->clock, store, &steady, err) < 0)
 		return -1;
 	for (int i = 0; steady && i < rows.count; i++) {
-		const struct hold_order order = {.workspace_id = row_of(holds_due, &rows, i)->workspace_id,
-			.job_id = row_of(holds_due, &rows, i)->job_id,
-			.event = HOLD_DEADLINE};
+		const struct holds_due_row *row = row_of(holds_due, &rows, i);
+		const struct hold_order order = {
+			.workspace_id = row->workspace_id, .job_id = row->job_id, .event = HOLD_DEADLINE};
 		struct err why = ERR_INIT;
 		bool ended = false;
 
@@ -208,9 +210,9 @@ static int queue_forget_in(void *data, struct err *err)
 {
 	const struct forgetting *f = data;
 
-	if (db_query(f->store->db, NULL, err, reaper_queue_forget_lock, .workspace_id = f->workspace_id) < 0)
+	if (db_query(f->store->db, NULL, err, queue_lock, .workspace_id = f->workspace_id) < 0)
 		return -1;
-	return db_query(f->store->db, NULL, err, reaper_queue_forget_update, .workspace_id = f->workspace_id);
+	return db_query(f->store->db, NULL, err, queue_forget, .workspace_id = f->workspace_id);
 }
 
 /* A queue that could go on and does not is a bug in the scheduler. The sweep moves it on, so that no operator has
@@ -225,20 +227,18 @@ static int queue_look(struct store *store, const char *workspace_id, bool waiter
 	return workspace_kick(store, workspace_id, err);
 }
 
-/* In random order, so that queues that fail each time do not keep others out of the limit. */
 static int sweep_queues(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct sweep_failures failures = {0};
 
-	if (db_query(store->db, &rows, err, sweep_queues, .max_swept = MAX_SWEPT) < 0)
+	if (db_query(store->db, &rows, err, queues_still, .max = MAX_SWEPT) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const char *id = row_of(sweep_queues, &rows, i)->id;
+		const struct queues_still_row *row = row_of(queues_still, &rows, i);
 		struct err why = ERR_INIT;
 
-		if (queue_look(store, id, row_of(sweep_queues, &rows, i)->waits, &why) < 0 &&
-			sweep_failed(&failures, id, &why, err) < 0)
+		if (queue_look(store, row->id, row->waits, &why) < 0 && sweep_failed(&failures, row->id, &why, err) < 0)
 			return -1;
 	}
 	sweep_failures_note(&failures, "queues");
@@ -247,16 +247,14 @@ static int sweep_queues(struct store *store, struct err *err)
 
 /* ---- expired rows ---- */
 
-/* Workers that have gone are listed for a day. */
 static int sweep_workers(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, sweep_workers);
+	return db_query(store->db, NULL, err, workers_forget);
 }
 
-/* Exports are listed as expired for 7 days. */
 static int sweep_exports(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, sweep_exports);
+	return db_query(store->db, NULL, err, plan_exports_forget);
 }
 
 /* ---- the thread ---- */

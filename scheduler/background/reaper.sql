@@ -1,30 +1,34 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: sweep_leases
--- takes: max_swept bigint
+-- statement: leases_ended
+-- Jobs at work whose lease has ended, and the worker that was lost with an earlier attempt.
+-- takes: max bigint
 -- gives: id text, run_id text, attempt integer, stage text, started boolean, lease_until timestamptz null,
--- lost_before text, worker text
+-- lost_before text null, worker text null
 select j.id, j.run_id, j.attempt, j.stage, j.started, j.lease_until, j.lost_with[1] as lost_before,
     coalesce(w.name, j.worker_id) as worker
 from jobs j
 left join workers w on w.id = j.worker_id
 where j.state like 'claimed' and j.lease_until < now()
 order by j.lease_until
-limit :max_swept;
+limit :max;
 
--- statement: reaper_queue_forget_lock
+-- statement: queue_lock
 -- takes: workspace_id text
 select 1 from workspaces where id = :workspace_id for no key update;
 
--- statement: reaper_queue_forget_update
+-- statement: queue_forget
+-- Clears has_queue of a workspace without queued runs.
 -- takes: workspace_id text
 update workspaces w
 set has_queue = false
 where id = :workspace_id
     and not exists (select 1 from runs where workspace_id = w.id and queued and not plan_only);
 
--- statement: sweep_queues
--- takes: max_swept bigint
+-- statement: queues_still
+-- Workspaces whose queue stands still: nothing is at work, and its first run has waited for 30 s (waits), or no
+-- run is queued. In random order, so that queues that fail each time do not keep others out of the limit.
+-- takes: max bigint
 -- gives: id text, waits boolean
 select w.id, h.updated_at is not null as waits
 from workspaces w
@@ -42,12 +46,14 @@ where w.stands_still
                 from maintenance
             ), true)
 order by random()
-limit :max_swept;
+limit :max;
 
--- statement: sweep_workers
+-- statement: workers_forget
+-- Workers that have gone are listed for a day.
 delete from workers w
 where seen_at < now() - interval '1 day' and not exists (select 1 from jobs where worker_id = w.id)
     and not exists (select 1 from workspace_holds h where :worker_is_awaited(w, h));
 
--- statement: sweep_exports
+-- statement: plan_exports_forget
+-- Exports are listed as expired for 7 days.
 delete from plan_exports where expires_at < now() - interval '7 days';

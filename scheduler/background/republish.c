@@ -6,14 +6,13 @@
 #include "scheduler/background/republish.sql.h"
 #include "scheduler/outbox/outbox.h"
 
-/* Returns one row. Each table is read by the index of its waiting rows. */
 int work_republish(struct store *store, long long *ret_count, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, work_republish, .name = topics[TOPIC_JOBS].name,
-		    .name_2 = topics[TOPIC_TASKS].name, .name_3 = topics[TOPIC_TASK_RESULTS].name,
-		    .message_version = MESSAGE_VERSION, .job_key_of_class = JOB_KEY_OF_CLASS) < 0)
+	if (db_query(store->db, &rows, err, work_republish, .jobs_topic = topics[TOPIC_JOBS].name,
+		    .tasks_topic = topics[TOPIC_TASKS].name, .results_topic = topics[TOPIC_TASK_RESULTS].name,
+		    .message_version = MESSAGE_VERSION, .key_end = JOB_KEY_OF_CLASS) < 0)
 		return -1;
 	*ret_count = row_of(work_republish, &rows, 0)->count;
 	return 0;

@@ -1,23 +1,25 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: work_republish
--- takes: name text, name_2 text, name_3 text, message_version integer, job_key_of_class text
+-- Announces all waiting work again: jobs, requests of run tasks and notifications, reports. Each table is read
+-- by the index of its waiting rows.
+-- takes: jobs_topic text, tasks_topic text, results_topic text, message_version integer, key_end text
 -- gives: count bigint
 with waiting as (
-    select :name || pool_id as topic, class || :job_key_of_class as key,
+    select :jobs_topic || pool_id as topic, class || :key_end as key,
         json_build_object('v', :message_version::int, 'job', id, 'run', run_id) as payload
     from jobs
     where state = 'waiting'
     union all
-    select :name_2, null, json_build_object('v', :message_version::int, 'task-result', id, 'run', run_id)
+    select :tasks_topic, null, json_build_object('v', :message_version::int, 'task-result', id, 'run', run_id)
     from task_results
     where delivery = 'waiting'
     union all
-    select :name_2, null, json_build_object('v', :message_version::int, 'notification', id, 'run', run_id)
+    select :tasks_topic, null, json_build_object('v', :message_version::int, 'notification', id, 'run', run_id)
     from notifications
     where delivery = 'waiting'
     union all
-    select :name_3, null, json_build_object('v', :message_version::int, 'task-result', id, 'run', run_id)
+    select :results_topic, null, json_build_object('v', :message_version::int, 'task-result', id, 'run', run_id)
     from task_results
     where reported is not null
 ),

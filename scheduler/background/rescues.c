@@ -14,7 +14,6 @@
 #include "scheduler/runs/reports.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/content/rescues.h"
-#include "scheduler/store/content/rescues.sql.h"
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/store/runs/uploads.h"
 
@@ -179,7 +178,7 @@ static int judge(const struct looking *l, int result, bool final, struct err *er
 	return rescue_saw(l->store, l->object, l->seen, err);
 }
 
-static int look(struct looking *l, const struct rows *rows, int row, struct err *err)
+static int look(struct looking *l, const struct rescues_due_row *row, struct err *err)
 {
 	_cleanup_(buf_release) struct buf plain = BUF_INIT(OBJECT_MAX), key = BUF_INIT(KEY_LIMIT);
 	_cleanup_(rescue_content_release) struct rescue_content content = {.head = NULL};
@@ -188,9 +187,9 @@ static int look(struct looking *l, const struct rows *rows, int row, struct err 
 
 	if (head_read(l, err) < 0)
 		return -1;
-	if (!*l->seen || text_equal(l->seen, row_of(rescues_due, rows, row)->seen))
+	if (!*l->seen || text_equal(l->seen, row->seen))
 		return 0;
-	if (rescue_key(l->store, rows, row, &key, err) < 0)
+	if (rescue_key(l->store, row, &key, err) < 0)
 		return -1;
 	result = content_open(l, buf_str(&key), &plain, &content, err);
 	final = json_bool_at(content.head, "final", false);
@@ -206,17 +205,18 @@ int rescues_look(struct store *store, struct objects *objects, bool *ret_more, s
 	if (rescues_due(store, MAX_LOOKED, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
+		const struct rescues_due_row *row = row_of(rescues_due, &rows, i);
 		struct looking l = {.store = store,
 			.objects = objects,
-			.object = row_of(rescues_due, &rows, i)->object_key,
-			.job = row_of(rescues_due, &rows, i)->job_id,
-			.run = row_of(rescues_due, &rows, i)->run_id,
-			.workspace = row_of(rescues_due, &rows, i)->workspace_id,
-			.token_hash = row_of(rescues_due, &rows, i)->token_hash,
-			.attempt = (int)row_of(rescues_due, &rows, i)->attempt};
+			.object = row->object_key,
+			.job = row->job_id,
+			.run = row->run_id,
+			.workspace = row->workspace_id,
+			.token_hash = row->token_hash,
+			.attempt = (int)row->attempt};
 		struct err why = ERR_INIT;
 
-		if (look(&l, &rows, i, &why) == 0)
+		if (look(&l, row, &why) == 0)
 			continue;
 		log_warn(
 			"a rescue object can't be read now: it is tried again", "run", l.run, "why", why.message, NULL);

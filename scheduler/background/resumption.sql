@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: waiting_read
--- takes: max_resumed bigint
+-- statement: resumption_due
+-- Workspaces whose queues may go on, and workspaces with plan-only runs. An hour after the end of the
+-- maintenance, those that are left are broken ones: they are left to the sweep of queues that stand still.
+-- takes: max bigint
 -- gives: workspace_id text
 select workspace_id
 from (
@@ -9,7 +11,7 @@ from (
     from workspaces w
     where w.stands_still
         and exists (select 1 from runs r where r.workspace_id = w.id and r.queued and not r.plan_only)
-    limit :max_resumed
+    limit :max
 ) q
 where (select since > now() - interval '1 hour' from maintenance)
 union
@@ -19,6 +21,6 @@ from (
     from runs
     where queued and plan_only
     order by workspace_id, position
-    limit :max_resumed
+    limit :max
 ) p
 where (select since > now() - interval '1 hour' from maintenance);

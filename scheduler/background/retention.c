@@ -86,10 +86,9 @@ static int removals(struct retention_thread *keeper, bool *ret_more, struct err 
 }
 
 /* An apply that cannot be compared is not tried again: people can read its log and its state. */
-static int compare(struct retention_thread *keeper, const struct rows *rows, int row, struct err *err)
+static int compare(struct retention_thread *keeper, const struct unrecorded_due_row *row, struct err *err)
 {
-	const struct unrecorded_job job = {row_of(unrecorded_due, rows, row)->job_id,
-		row_of(unrecorded_due, rows, row)->run_id, row_of(unrecorded_due, rows, row)->workspace_id};
+	const struct unrecorded_job job = {row->job_id, row->run_id, row->workspace_id};
 
 	if (unrecorded_compare(&keeper->store, keeper->objects, &job, err) == 0)
 		return 0;
@@ -108,7 +107,7 @@ static int compare_lost(struct retention_thread *keeper, bool *ret_more, struct 
 	if (unrecorded_due(&keeper->store, MAX_LOST, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (compare(keeper, &rows, i, err) < 0)
+		if (compare(keeper, row_of(unrecorded_due, &rows, i), err) < 0)
 			return -1;
 	*ret_more = rows.count == MAX_LOST;
 	return 0;
@@ -129,22 +128,20 @@ static int rescue_removals(struct retention_thread *keeper, bool *ret_more, stru
 	return 0;
 }
 
-/* The tables' sizes are their file sizes. The object store's size comes from the counters in object_usage. */
 static int gauges(struct retention_thread *keeper, bool *ret_more, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct retention_gauges_row *row;
 
 	(void)ret_more;
 	if (db_query(keeper->store.db, &rows, err, retention_gauges) < 0)
 		return -1;
-	metric_set(
-		M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row_of(retention_gauges, &rows, 0)->blobs);
-	metric_set(
-		M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row_of(retention_gauges, &rows, 0)->logs);
-	metric_set(
-		M_KEPT_BYTES, "place=\"object-store\",what=\"all\"", (double)row_of(retention_gauges, &rows, 0)->bytes);
-	metric_set(M_KEPT_OBJECTS, "", (double)row_of(retention_gauges, &rows, 0)->objects);
-	metric_set(M_KEPT_REMOVALS, "", (double)row_of(retention_gauges, &rows, 0)->removals);
+	row = row_of(retention_gauges, &rows, 0);
+	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row->blobs);
+	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row->logs);
+	metric_set(M_KEPT_BYTES, "place=\"object-store\",what=\"all\"", (double)row->bytes);
+	metric_set(M_KEPT_OBJECTS, "", (double)row->objects);
+	metric_set(M_KEPT_REMOVALS, "", (double)row->removals);
 	return 0;
 }
 

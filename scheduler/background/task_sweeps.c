@@ -12,32 +12,22 @@
 
 enum { MAX_SWEPT = 500 };
 
-/* Announces requests whose notifier was lost, and requests that have waited so long that the broker may have lost their
- * job message. */
-#define AGAIN(table, member)                                                                                           \
-	"with again as (update " table " set delivery = 'waiting', updated_at = now() where id in ("                   \
-	"(select id from " table " where delivery = 'claimed' and lease_until < now() limit $3) union all "            \
-	"(select id from " table " where delivery = 'waiting' and updated_at < now() - interval '5 seconds' "          \
-	"order by created_at limit $3)) and delivery in ('claimed', 'waiting') returning id, run_id) "                 \
-	"insert into outbox (topic, payload) select $1, "                                                              \
-	"json_build_object('v', $2::int, '" member "', id, 'run', run_id)::text from again"
-
-static int requests_again(struct store *store, const char *sql, struct err *err)
+static int requests_again(struct store *store, const struct db_statement *statement, struct err *err)
 {
-	return db_query_sql(
-		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MAX_SWEPT));
+	return db_query_one_of(store->db, NULL, err, statement, task_requests_again, .topic = topics[TOPIC_TASKS].name,
+		.message_version = MESSAGE_VERSION, .max = MAX_SWEPT);
 }
 
 int sweep_task_requests(struct store *store, struct err *err)
 {
-	return requests_again(store, AGAIN("task_results", "task-result"), err);
+	return requests_again(store, &task_requests_again_statement, err);
 }
 
 int sweep_notifications(struct store *store, struct err *err)
 {
 	if (notifications_give_up(store, err) < 0)
 		return -1;
-	return requests_again(store, AGAIN("notifications", "notification"), err);
+	return requests_again(store, &notifications_again_statement, err);
 }
 
 /* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. */
@@ -45,10 +35,10 @@ static int report_silent(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, report_silent) < 0)
+	if (db_query(store->db, &rows, err, task_results_time_out) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		metric_observe(M_TASKS_LATE, "", strtod(row_of(report_silent, &rows, i)->seconds, NULL));
+		metric_observe(M_TASKS_LATE, "", strtod(row_of(task_results_time_out, &rows, i)->seconds, NULL));
 	return 0;
 }
 
@@ -60,14 +50,14 @@ static int reports_decide(struct store *store, const struct rows *rows, struct e
 	struct sweep_failures failures = {0};
 
 	for (int i = 0; i < rows->count; i++)
-		db_array_add(&ids, row_of(sweep_task_deadlines, rows, i)->id);
+		db_array_add(&ids, row_of(task_reports_due, rows, i)->id);
 	if (task_reports_decide(store, &ids, err) == 0)
 		return 0;
 	if (err->kind == ERR_UNAVAILABLE)
 		return -1;
 	for (int i = 0; i < rows->count; i++) {
 		_cleanup_(db_array_release) struct db_array one = DB_ARRAY_INIT;
-		const char *id = row_of(sweep_task_deadlines, rows, i)->id;
+		const char *id = row_of(task_reports_due, rows, i)->id;
 		struct err why = ERR_INIT;
 
 		db_array_add(&one, id);
@@ -79,13 +69,11 @@ static int reports_decide(struct store *store, const struct rows *rows, struct e
 	return 0;
 }
 
-/* In random order, so that reports that fail each time do not keep others out of the limit. */
 int sweep_task_deadlines(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (report_silent(store, err) < 0 ||
-		db_query(store->db, &rows, err, sweep_task_deadlines, .max_swept = MAX_SWEPT) < 0)
+	if (report_silent(store, err) < 0 || db_query(store->db, &rows, err, task_reports_due, .max = MAX_SWEPT) < 0)
 		return -1;
 	return reports_decide(store, &rows, err);
 }

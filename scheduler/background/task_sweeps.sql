@@ -1,6 +1,38 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: report_silent
+-- fragment: requests_again(table, member)
+-- Announces requests whose notifier was lost, and requests that have waited so long that the broker may have
+-- lost their message.
+with again as (
+    update :table
+    set delivery = 'waiting', updated_at = now()
+    where id in (
+        (select id from :table where delivery = 'claimed' and lease_until < now() limit :max)
+        union all
+        (
+            select id
+            from :table
+            where delivery = 'waiting' and updated_at < now() - interval '5 seconds'
+            order by created_at
+            limit :max
+        )
+    ) and delivery in ('claimed', 'waiting')
+    returning id, run_id
+)
+insert into outbox (topic, payload)
+select :topic, json_build_object('v', :message_version::int, :member, id, 'run', run_id)::text
+from again;
+
+-- statement: task_requests_again
+-- takes: topic text, message_version integer, max bigint
+:requests_again(task_results, 'task-result');
+
+-- statement: notifications_again
+-- takes: like task_requests_again
+:requests_again(notifications, 'notification');
+
+-- statement: task_results_time_out
+-- Reports the deadlines that no notifier reported within half a minute. seconds: how late each one is.
 -- gives: seconds numeric
 update task_results
 set delivery = 'over', updated_at = now() - interval '1 minute', reported = case delivery
@@ -13,11 +45,13 @@ where reported is null and status in ('pending', 'running')
             or delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')
 returning extract(epoch from now() - case status when 'running' then due_at else give_up_at end) as seconds;
 
--- statement: sweep_task_deadlines
--- takes: max_swept bigint
+-- statement: task_reports_due
+-- Reports that nobody has decided yet. In random order, so that reports that fail each time do not keep others
+-- out of the limit.
+-- takes: max bigint
 -- gives: id text
 select id
 from task_results
 where reported is not null and updated_at < now() - interval '3 seconds'
 order by random()
-limit :max_swept;
+limit :max;

@@ -19,43 +19,34 @@ struct cursor {
 /* Only the reaper's thread uses them. */
 static struct cursor queue_cursor, job_cursor;
 
-/* Both return the next runs behind the cursor ($1 to $5), in the order of the index: runs_queue, jobs_waiting. */
-static const char queued_sql[] =
-	"select r.id, r.workspace_id as c0, r.position::text as c1, '' as c2, '' as c3, '' as c4, "
-	"r.created_at < now() - make_interval(secs => $7) as lasts from runs r where r.queued "
-	"and (r.workspace_id, r.position) > ($1, coalesce(nullif($2, '')::bigint, 0)) and $3 || $4 || $5 = '' "
-	"order by r.workspace_id, r.position limit $6";
-static const char jobs_sql[] =
-	"select j.run_id as id, j.pool_id as c0, j.class::text as c1, j.organization_id as c2, j.created_at::text as "
-	"c3, j.id as c4, j.created_at < now() - make_interval(secs => $7) as lasts from jobs j where j.state = "
-	"'waiting' and (j.pool_id, j.class, j.organization_id, j.created_at, j.id) > ($1, coalesce(nullif($2, "
-	"'')::smallint, 0::smallint), $3, coalesce(nullif($4, '')::timestamptz, '-infinity'), $5) "
-	"order by j.pool_id, j.class, j.organization_id, j.created_at, j.id limit $6";
-
-static void cursor_move(struct cursor *cursor, const struct rows *rows, int row)
+static void cursor_move(struct cursor *cursor, const struct wait_candidate_row *row)
 {
-	static const char *const columns[CURSOR_COLUMNS] = {"c0", "c1", "c2", "c3", "c4"};
+	const char *const values[CURSOR_COLUMNS] = {row->c0, row->c1, row->c2, row->c3, row->c4};
 
 	for (size_t i = 0; i < CURSOR_COLUMNS; i++)
-		text_copy(cursor->values[i].text, ID_SIZE, row_text(rows, row, columns[i]));
+		text_copy(cursor->values[i].text, ID_SIZE, values[i]);
 }
 
 /* Adds the runs that have waited for a while, and moves the cursor: behind the last one, or to the beginning. */
-static int candidates_read(
-	struct store *store, const char *sql, struct cursor *cursor, struct db_array *runs, struct err *err)
+static int candidates_read(struct store *store, const struct db_statement *statement, struct cursor *cursor,
+	struct db_array *runs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct id *at = cursor->values;
 
-	if (db_query_sql(store->db, &rows, err, sql, P_TEXT(cursor->values[0].text), P_TEXT(cursor->values[1].text),
-		    P_TEXT(cursor->values[2].text), P_TEXT(cursor->values[3].text), P_TEXT(cursor->values[4].text),
-		    P_INT(MAX_LOOKED_AT), P_INT(NOTED_SECONDS)) < 0)
+	if (db_query_one_of(store->db, &rows, err, statement, wait_queued, .c0 = at[0].text, .c1 = at[1].text,
+		    .c2 = at[2].text, .c3 = at[3].text, .c4 = at[4].text, .max = MAX_LOOKED_AT,
+		    .noted_seconds = NOTED_SECONDS) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		if (row_bool(&rows, i, "lasts"))
-			db_array_add(runs, row_text(&rows, i, "id"));
+	for (int i = 0; i < rows.count; i++) {
+		const struct wait_candidate_row *row = row_of(wait_candidate, &rows, i);
+
+		if (row->lasts)
+			db_array_add(runs, row->id);
+	}
 	*cursor = (struct cursor){.values = {{""}}};
 	if (rows.count == MAX_LOOKED_AT)
-		cursor_move(cursor, &rows, rows.count - 1);
+		cursor_move(cursor, row_of(wait_candidate, &rows, rows.count - 1));
 	return 0;
 }
 
@@ -70,14 +61,14 @@ static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *
 {
 	if (n->wait->job.text[0])
 		return db_query(
-			n->store->db, ret_rows, err, wait_lock, .job = n->wait->job.text, .run = n->wait->run.text);
-	return db_query(n->store->db, ret_rows, err, wait_lock_lock_2, .run = n->wait->run.text);
+			n->store->db, ret_rows, err, wait_lock_job, .job = n->wait->job.text, .run = n->wait->run.text);
+	return db_query(n->store->db, ret_rows, err, wait_lock_run, .run = n->wait->run.text);
 }
 
 static int line_add(const struct noting *n, const struct rows *rows, struct err *err)
 {
 	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text.text);
-	const char *operation = row_of(wait, rows, 0)->id;
+	const char *operation = row_of(wait_operation, rows, 0)->id;
 
 	return operation ? log_line_add(n->store, operation, line, err) : 0;
 }
@@ -143,8 +134,8 @@ int wait_notes_sweep(struct store *store, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array runs = DB_ARRAY_INIT;
 
-	if (candidates_read(store, queued_sql, &queue_cursor, &runs, err) < 0 ||
-		candidates_read(store, jobs_sql, &job_cursor, &runs, err) < 0)
+	if (candidates_read(store, &wait_queued_statement, &queue_cursor, &runs, err) < 0 ||
+		candidates_read(store, &wait_jobs_statement, &job_cursor, &runs, err) < 0)
 		return -1;
 	return runs.count ? runs_note(store, &runs, err) : 0;
 }

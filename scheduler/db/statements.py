@@ -7,6 +7,7 @@
     statements.py --list         prints all statements of the scheduler as JSON, for the tests
 """
 
+import copy
 import json
 import re
 import sys
@@ -19,7 +20,7 @@ TYPES = {
 }
 TEXTS = "text", "timestamptz", "interval", "numeric", "jsonb", "inet"
 ARRAYS = "text[]", "bigint[]", "integer[]", "boolean[]", "timestamptz[]"
-MARK = re.compile(r"\s*--\s*(shape|fragment|statement|takes|gives|index|reads):\s*(.*)")
+MARK = re.compile(r"\s*--\s*(shape|fragment|rows|statement|takes|gives|index|reads):\s*(.*)")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|::|:([a-z_][a-z0-9_]*)(\()?|[^'\":-]+|.", re.S)
 LINE_MAX = 120
@@ -69,14 +70,15 @@ class Field:
 
 
 class Part:
-    """A shape, a fragment or a statement."""
+    """A shape, a fragment, rows or a statement."""
 
     def __init__(self, kind, title, path, line):
         self.kind, self.path, self.where = kind, path, f"{path}:{line}"
-        match = re.fullmatch(r"([a-z][a-z0-9_]*)(?:\(([a-z0-9_, ]*)\))?", title.strip())
-        if not match or (match[2] is not None and kind != "fragment"):
+        match = re.fullmatch(r"([a-z][a-z0-9_]*)(?:\(([a-z0-9_, ]*)\))?(?: of ([a-z][a-z0-9_]*))?", title.strip())
+        if not match or (match[2] is not None and kind not in ("fragment", "rows")) or (match[3] and kind != "statement"):
             raise Wrong(f"{self.where}: {title!r} is no name of a {kind}")
-        self.name = match[1]
+        self.name = self.title = match[1]
+        self.rows, self.bound = match[3], {}
         self.arguments = [word for word in re.split(r"[, ]+", match[2] or "") if word]
         self.comment, self.body, self.marks = [], [], {}
 
@@ -95,7 +97,7 @@ def read(path):
         found = MARK.match(line)
         if len(line.rstrip("\n").expandtabs(4)) > LINE_MAX or line != line.rstrip() + "\n":
             raise Wrong(f"{path}:{number}: the line is longer than {LINE_MAX}, or ends with blanks")
-        if found and found[1] in ("shape", "fragment", "statement"):
+        if found and found[1] in ("shape", "fragment", "rows", "statement"):
             parts.append(Part(found[1], found[2], path, number))
             mark = "columns" if found[1] == "shape" else None
         elif not parts:
@@ -128,13 +130,41 @@ def arguments_end(text, at):
     raise Wrong(f"a bracket is not closed: {text[at:at + 40]!r}")
 
 
+def rows_of(part):
+    """The rows of a table of arguments: lists of texts."""
+    at, found = 0, []
+    while (at := part.text.find("(", at)) >= 0:
+        row, at = arguments_end(part.text, at + 1)
+        found.append(row)
+    if wrong := [row for row in found if len(row) != len(part.arguments)]:
+        raise Wrong(f"{part.where}: {wrong[0]} has not {len(part.arguments)} values")
+    return found
+
+
+def copies(part, rows):
+    """The statement for each of its rows, named by the row's first value."""
+    if part.rows not in rows:
+        raise Wrong(f"{part.where}: there are no rows {part.rows}")
+    first = None
+    for row in rows_of(rows[part.rows]):
+        copied = copy.copy(part)
+        copied.name = f"{part.name}_{re.sub(r'[^a-z0-9]', '_', row[0])}"
+        copied.bound = dict(zip(rows[part.rows].arguments, row))
+        if first and "takes" in part.marks:
+            copied.marks = {**part.marks, "takes": f"like {first}"}
+        first = first or copied.name
+        yield copied
+
+
 class Files:
     """All parts of all files."""
 
     def __init__(self, paths):
         self.parts = [part for path in paths for part in read(path)]
         self.used = set()
-        for kind in ("shape", "fragment", "statement"):
+        rows = {part.name: part for part in self.parts if part.kind == "rows"}
+        self.parts = [copied for part in self.parts for copied in (copies(part, rows) if part.rows else [part])]
+        for kind in ("shape", "fragment", "rows", "statement"):
             named = {}
             for part in self.parts:
                 if part.kind == kind and named.setdefault(part.name, part) is not part:
@@ -173,7 +203,7 @@ class Files:
             raise Wrong(f"{part.where}: there is no statement {like[5:]!r}")
         takes = taken.fields("takes")
         numbers = {field.name: f"${number}" for number, field in enumerate(takes, 1)}
-        text, found = self.expand(part.text, {}, part.where), set()
+        text, found = self.expand(part.text, part.bound, part.where), set()
 
         def number(match):
             name = match[1]
@@ -242,8 +272,9 @@ def statement_c(files, part):
                  f"enum {{ {part.name}_takes = {len(takes)} }};\n")
     if takes:
         fields = f"{taken.name}_fields"
-    if takes and (taken is part or taken.path != part.path):
-        body += (f"static const struct db_field {fields}[] = {{\n"
+    if takes and taken is part:
+        head += f"extern const struct db_field {fields}[];\n"
+        body += (f"const struct db_field {fields}[] = {{\n"
                  f"{''.join(table(f'{taken.name}_params', takes, False))}}};\n")
     head += f"extern const struct db_statement {part.name}_statement;\n\n"
     body += (f"const struct db_statement {part.name}_statement = {{\n"
@@ -255,6 +286,13 @@ def statement_c(files, part):
     return head, body
 
 
+def rows_c(part):
+    """How many rows there are, and their first values."""
+    names = [json.dumps(row[0]) for row in rows_of(part)]
+    return (f"enum {{ {part.name}_count = {len(names)} }};\nextern const char *const {part.name}_names[];\n\n",
+            f"const char *const {part.name}_names[] = {{{', '.join(names)}}};\n\n")
+
+
 def write(path, text):
     """Writes a file unless it has that text already, so that what depends on it is not built again."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -264,7 +302,7 @@ def write(path, text):
 
 def generate(files, out, paths):
     for path in paths:
-        heads, bodies, others = [], [], set()
+        heads, bodies, others, lists = [], [], set(), {}
         for part in (part for part in files.parts if part.path == path):
             if part.kind == "shape":
                 pair = shape_c(part.name, part.fields("columns"))
@@ -273,10 +311,17 @@ def generate(files, out, paths):
                 pair = statement_c(files, part)
                 gives, taken = files.gives(part), files.statement(part)[2]
                 others |= {other.path for other in (files.shapes.get(gives[0]) if gives else None, taken) if other}
+                if part.rows:
+                    lists.setdefault(part.title, []).append(f"&{part.name}_statement")
+            elif part.kind == "rows":
+                pair = rows_c(part)
             else:
                 continue
             heads.append(pair[0])
             bodies.append(pair[1])
+        for name, members in lists.items():
+            heads.append(f"extern const struct db_statement *const {name}_statements[];\n\n")
+            bodies.append(f"const struct db_statement *const {name}_statements[] = {{{', '.join(members)}}};\n\n")
         guard = re.sub(r"[^A-Z0-9]", "_", str(path).upper())
         includes = "".join(f'#include "{other}.h"\n' for other in sorted(others - {path}))
         write(out / f"{path}.h", f"/* Made of {path}. */\n#ifndef {guard}_H\n#define {guard}_H\n\n"

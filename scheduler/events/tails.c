@@ -195,10 +195,11 @@ static void growths_send(struct event_hub *hub, struct db_array *ids)
 		return;
 	}
 	for (int i = 0; i < rows.count; i++) {
-		struct growth growth = {.id = row_of(logs_lengths, &rows, i)->id,
-			.length = row_of(logs_lengths, &rows, i)->length,
-			.ended = row_of(logs_lengths, &rows, i)->ended,
-			.stored = row_of(logs_lengths, &rows, i)->stored,
+		const struct logs_lengths_row *log = row_of(logs_lengths, &rows, i);
+		struct growth growth = {.id = log->id,
+			.length = log->length,
+			.ended = log->ended,
+			.stored = log->stored,
 			.bytes = BUF_INIT(2 * PART_MAX)};
 
 		growth_send(hub, &growth, &err);

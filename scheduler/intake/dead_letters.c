@@ -34,7 +34,7 @@ static int dead_letter_insert(
 	if (db_query(store->db, &rows, err, dead_letter_insert, .topic = letter->topic, .partition = letter->partition,
 		    .offset = letter->offset, .payload = db_blob(letter->payload, letter->len), .error = letter->error,
 		    .reader = letter->reader, .size = (long long)letter->size, .digest = digest,
-		    .name = topics[TOPIC_DEAD_LETTERS].name, .message = message) < 0)
+		    .announce_topic = topics[TOPIC_DEAD_LETTERS].name, .announcement = message) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;

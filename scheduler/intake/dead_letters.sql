@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: dead_letter_insert
+-- Stores a letter once, and announces it if there is a message. No row: it is stored already.
 -- takes: topic text, partition integer, offset bigint, payload bytea, error text, reader text, size integer,
--- digest text, name text, message text
+-- digest text, announce_topic text, announcement text
 -- gives: id bigint
 with kept as (
     insert into dead_letters (topic, partition, "offset", payload, error, reader, size, digest)
@@ -12,14 +13,15 @@ with kept as (
 ),
 announced as (
     insert into outbox (topic, payload)
-    select :name, :message
+    select :announce_topic, :announcement
     from kept
-    where :message::text is not null
+    where :announcement::text is not null
 )
 select id
 from kept;
 
 -- statement: dead_letters_sweep
+-- Deletes letters that are too old, and the oldest ones if there are too many, or if they are too large.
 -- takes: kept_days integer, max_kept bigint, max_kept_bytes bigint
 delete from dead_letters
 where created_at < now() - make_interval(days => :kept_days)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: claim_waiters_tell
+-- Notifies the other schedulers, if there is one that listens.
 -- takes: notices text[]
 select pg_notify('runyard_jobs', notice)
 from unnest(:notices::text[]) notice

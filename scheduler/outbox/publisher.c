@@ -314,7 +314,7 @@ static void rows_delete(struct publisher *publisher)
 	if (ids.count >= DELETE_AT || clock_mono_ms() >= publisher->next_delete_ms ||
 		atomic_load(&publisher->stopping)) {
 		publisher->next_delete_ms = clock_mono_ms() + DELETE_MS;
-		deleted = !ids.count || db_query(publisher->db, NULL, &err, rows_delete, .ids = &ids) == 0;
+		deleted = !ids.count || db_query(publisher->db, NULL, &err, outbox_delete, .ids = &ids) == 0;
 	}
 	rows_forget(publisher, deleted);
 }
@@ -332,12 +332,14 @@ static void rows_poll(struct publisher *publisher)
 	for (const struct row *row = publisher->rows; row; row = row->next)
 		db_array_add_int(&known, row->id);
 	if (known.count >= MAX_ROWS ||
-		db_query(publisher->db, &found, &err, rows_poll, .known = &known, .p2 = LEFT_BEHIND_MS / 1000,
-			.batch = BATCH) < 0)
+		db_query(publisher->db, &found, &err, outbox_left_behind, .known = &known,
+			.older_s = LEFT_BEHIND_MS / 1000, .batch = BATCH) < 0)
 		return;
-	for (int i = 0; i < found.count; i++)
-		publisher_offer(publisher, row_of(rows_poll, &found, i)->id, row_of(rows_poll, &found, i)->topic,
-			row_of(rows_poll, &found, i)->key, row_of(rows_poll, &found, i)->payload);
+	for (int i = 0; i < found.count; i++) {
+		const struct outbox_left_behind_row *row = row_of(outbox_left_behind, &found, i);
+
+		publisher_offer(publisher, row->id, row->topic, row->key, row->payload);
+	}
 }
 
 static void publisher_round(struct publisher *publisher)

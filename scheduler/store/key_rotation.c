@@ -19,100 +19,30 @@ enum { PAGE_ROWS = 1000, BATCH_ROWS = 100, BATCH_BYTES = 8 << 20, MAX_PASSES = 3
 typedef int (*reseal_fn)(
 	struct store *store, const char *context, struct bytes sealed, struct buf *ret_sealed, struct err *err);
 
-/* A sealed column, and its statements:
- *   count  number, count
- *   page   ($1 the first key's bytes, $2 the row after which it begins, $3 how many) key, size, old
- *   read   ($1 the row's key, $2 as $1 above) context, sealed; locks the row
- *   write  ($1 the row's key, $2 the sealed bytes) */
+/* A sealed column, and its statements: they take and give what those of the first column do. */
 struct sealed_kind {
-	const char *name, *count, *page, *read, *write;
+	const char *name;
+	const struct db_statement *count, *page, *read;
+	const struct db_statement *write; /* NULL: the bundles of policy evaluations, documents with sealed parts */
 	reseal_fn reseal;
-	bool text; /* the column is a document that has sealed parts */
 };
 
-#define NUMBER_OF(bytes) "('x' || encode(substring(" bytes " from 1 for 4), 'hex'))::bit(32)::bigint"
-#define IS_OLD(column)   column " is not null and substring(" column " from 1 for 4) <> $1::bytea"
-
-/* A table's primary key in four forms: as a text; the row whose key is $1; the rows behind $2 ("": all); their order.
- * The order is that of the index, so a page is read from where the last one ended. */
-#define KEY_OF(column)  column, column " = $1", column " > $2", column
-#define KEY_OF_RESPONSE "id::text", "id = $1::bigint", "id > coalesce(nullif($2, ''), '-1')::bigint", "id"
-#define KEY_OF_DELIVERY                                                                                                \
-	"sequence::text", "sequence = $1::bigint", "sequence > coalesce(nullif($2, ''), '-1')::bigint", "sequence"
-#define KEY_OF_CHUNK                                                                                                   \
-	"operation_id || ':' || start",                                                                                \
-		"operation_id = split_part($1, ':', 1) and start = split_part($1, ':', 2)::bigint",                    \
-		"(operation_id, start) > (split_part($2, ':', 1), "                                                    \
-		"coalesce(nullif(split_part($2, ':', 2), ''), '-1')::bigint)",                                         \
-		"operation_id, start"
-
-/* `bound_to`: the context of the seal. */
-#define SEALED(table, ...) SEALED_ROWS(table, __VA_ARGS__)
-#define SEALED_ROWS(table, key, match, behind, order, column, bound_to, how)                                           \
-	{                                                                                                              \
-		.name = table "." column, .reseal = (how),                                                             \
-		.count = "select " NUMBER_OF(column) " as number, count(*) as count from " table " where " column      \
-						     " is not null group by 1",                                        \
-		.page = "select " key " as key, coalesce(octet_length(" column "), 0) as size, " IS_OLD(               \
-			column) " as old from " table " where " behind " order by " order " limit $3",                 \
-		.read = "select " bound_to " as context, " column " as sealed from " table " where " match             \
-			" and substring(" column " from 1 for 4) <> $2::bytea for no key update",                      \
-		.write = "update " table " set " column " = $2 where " match,                                          \
-	}
-#define SEALED_BY_ID(table, column, bound_to) SEALED(table, KEY_OF("id"), column, bound_to, reseal)
-
-/* The parameters of policy sets, in the bundles of evaluations. */
-#define PARAMETERS                                                                                                     \
-	"jsonb_array_elements(bundle) s, jsonb_array_elements(coalesce(s->'parameters', '[]')) p, "                    \
-	"lateral (select decode(p->>'sealed', 'base64') as sealed) d where d.sealed is not null"
+enum { KINDS = sealed_columns_count + 1 };
 
 static int reseal(
 	struct store *store, const char *context, struct bytes sealed, struct buf *ret_sealed, struct err *err);
 static int bundle_reseal(
 	struct store *store, const char *context, struct bytes sealed, struct buf *ret_sealed, struct err *err);
 
-static const struct sealed_kind kinds[] = {
-	SEALED_BY_ID("ssh_keys", "value_sealed", "id"),
-	SEALED_BY_ID("variables", "value_sealed", "id"),
-	SEALED_BY_ID("policy_set_parameters", "value_sealed", "id"),
-	SEALED_BY_ID("tasks", "hmac_sealed", "'task-hmac-key'"),
-	SEALED_BY_ID("task_results", "hmac_sealed", "'task-hmac-key'"),
-	SEALED_BY_ID("notification_configurations", "url_sealed", "'notification-url'"),
-	SEALED_BY_ID("notification_configurations", "token_sealed", "'notification-token'"),
-	SEALED("notification_responses", KEY_OF_RESPONSE, "url_sealed", "'notification-url'", reseal),
-	SEALED("run_inputs", KEY_OF("run_id"), "variables_sealed", "run_id", reseal),
-	SEALED("run_inputs", KEY_OF("run_id"), "snapshot_sealed", "run_id", reseal),
-	SEALED("log_chunks", KEY_OF_CHUNK, "bytes_sealed", "'log:' || operation_id || ':' || start", reseal),
-	SEALED_BY_ID("unrecorded_resources", "resource_id_sealed", "'unrecorded:' || digest"),
-	SEALED_BY_ID("state_version_outputs", "value_sealed", "id"),
-	SEALED("rescues", KEY_OF("object_key"), "key_sealed", "object_key", reseal),
-	SEALED("state_bases", KEY_OF("state_version_id"), "difference_sealed", "state_version_id || ':' || blob_id",
-		reseal),
-	SEALED_BY_ID("vcs_connections", "secret_sealed", "'vcs-secret:' || id"),
-	SEALED_BY_ID("vcs_connections", "private_key_sealed", "'vcs-private-key:' || id"),
-	SEALED_BY_ID("vcs_tokens", "token_sealed", "'vcs-token:' || id"),
-	SEALED_BY_ID("vcs_tokens", "refresh_sealed", "'vcs-refresh:' || id"),
-	SEALED_BY_ID("vcs_tokens", "ssh_key_sealed", "'vcs-ssh-key:' || id"),
-	SEALED_BY_ID("vcs_installations", "token_sealed", "'vcs-installation:' || id"),
-	SEALED_BY_ID("vcs_hook_removals", "token_sealed", "'vcs-token:' || token_id"),
-	SEALED_BY_ID("vcs_repositories", "hook_secret_sealed", "'vcs-hook:' || id"),
-	SEALED_BY_ID("vcs_repositories", "hook_previous_sealed", "'vcs-hook:' || id"),
-	SEALED("vcs_deliveries", KEY_OF_DELIVERY, "body_sealed", "delivery_id", reseal),
-	SEALED("vcs_authorizations", KEY_OF("state_hash"), "verifier_sealed", "'vcs-verifier:' || state_hash", reseal),
-	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),
-	{.name = "policy_evaluations.bundle",
-		.reseal = bundle_reseal,
-		.text = true,
-		.count = "select " NUMBER_OF(
-			"d.sealed") " as number, count(*) as count from policy_evaluations, " PARAMETERS " group by 1",
-		.page = "select id as key, octet_length(bundle::text) as size, exists (select 1 from " PARAMETERS
-			" and substring(d.sealed from 1 for 4) <> $1::bytea) as old from policy_evaluations "
-			"where id > $2 order by 1 limit $3",
-		.read = "select id as context, bundle::text as sealed from policy_evaluations where id = $1 and exists "
-			"(select 1 from " PARAMETERS
-			" and substring(d.sealed from 1 for 4) <> $2::bytea) for no key update",
-		.write = "update policy_evaluations set bundle = $2::jsonb where id = $1"},
-};
+static struct sealed_kind kind_at(size_t i)
+{
+	if (i == sealed_columns_count)
+		return (struct sealed_kind){"policy_evaluations.bundle", &sealed_bundle_count_statement,
+			&sealed_bundle_page_statement, &sealed_bundle_read_statement, NULL, bundle_reseal};
+	return (struct sealed_kind){sealed_columns_names[i], sealed_count_statements[i], sealed_page_statements[i],
+		sealed_read_statements[i], sealed_write_statements[i],
+		text_equal(sealed_columns_names[i], "blobs.bytes_sealed") ? blob_reseal : reseal};
+}
 
 static int reseal(
 	struct store *store, const char *context, struct bytes sealed, struct buf *ret_sealed, struct err *err)
@@ -178,32 +108,36 @@ struct batch {
 	long long count;
 };
 
+static int row_write(const struct batch *b, const char *key, const struct db_statement *write, const struct buf *again,
+	struct err *err)
+{
+	struct db *db = b->rotation->store->db;
+
+	if (!write)
+		return db_query(db, NULL, err, sealed_bundle_write, .key = key, .document = again->data);
+	return db_query_one_of(db, NULL, err, write, sealed_write_ssh_keys_value_sealed, .key = key,
+		.sealed = db_blob(again->data, again->len));
+}
+
 static int row_rotate(const struct batch *b, const char *key, long long *count, struct err *err)
 {
 	struct store *store = b->rotation->store;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT), again = BUF_INIT(SEALED_LIMIT);
-	const char *context;
+	const struct sealed_row_row *row;
 
-	if (db_run_sql(store->db, &rows, err, b->kind->read,
-		    (struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_BYTES(b->rotation->number, KEY_NUMBER_SIZE)},
-		    3) < 0)
+	if (db_query_one_of(store->db, &rows, err, b->kind->read, sealed_read_ssh_keys_value_sealed, .key = key,
+		    .number = db_blob(b->rotation->number, KEY_NUMBER_SIZE)) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
-	context = row_text(&rows, 0, "context");
-	if (b->kind->text)
-		buf_text(&sealed, row_text(&rows, 0, "sealed"));
-	else
-		row_bytes(&rows, 0, "sealed", &sealed);
-	if (b->kind->reseal(store, context, buf_bytes(&sealed), &again, err) < 0)
+	row = row_of(sealed_row, &rows, 0);
+	hex_decode(row->sealed, &sealed);
+	buf_text(&sealed, text_or_empty(row->document));
+	if (b->kind->reseal(store, row->context, buf_bytes(&sealed), &again, err) < 0)
 		return err_context(err, "%s of '%s'", b->kind->name, key);
 	++*count;
-	if (b->kind->text)
-		return db_run_sql(store->db, NULL, err, b->kind->write,
-			(struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_TEXT(again.data)}, 3);
-	return db_run_sql(store->db, NULL, err, b->kind->write,
-		(struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_BYTES(again.data, again.len)}, 3);
+	return row_write(b, key, b->kind->write, &again, err);
 }
 
 static int batch_in(void *data, struct err *err)
@@ -211,9 +145,12 @@ static int batch_in(void *data, struct err *err)
 	struct batch *b = data;
 
 	b->count = 0;
-	for (int i = b->from; i < b->until; i++)
-		if (row_bool(b->page, i, "old") && row_rotate(b, row_text(b->page, i, "key"), &b->count, err) < 0)
+	for (int i = b->from; i < b->until; i++) {
+		const struct sealed_page_row *row = row_of(sealed_page, b->page, i);
+
+		if (row->old && row_rotate(b, row->key, &b->count, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -223,11 +160,12 @@ static int batch_extend(struct batch *b)
 	long long bytes = 0;
 	int old = 0;
 
-	for (b->until = b->from; b->until < b->page->count && old < BATCH_ROWS && bytes < BATCH_BYTES; b->until++)
-		if (row_bool(b->page, b->until, "old")) {
-			bytes += row_int(b->page, b->until, "size");
-			old++;
-		}
+	for (b->until = b->from; b->until < b->page->count && old < BATCH_ROWS && bytes < BATCH_BYTES; b->until++) {
+		const struct sealed_page_row *row = row_of(sealed_page, b->page, b->until);
+
+		bytes += row->old ? row->size : 0;
+		old += row->old;
+	}
 	return old;
 }
 
@@ -253,29 +191,20 @@ static int kind_rotate(struct rotation *r, const struct sealed_kind *kind, struc
 	while (more) {
 		_cleanup_(rows_release) struct rows page = ROWS_INIT;
 
-		if (db_run_sql(r->store->db, &page, err, kind->page,
-			    (struct db_param[]){{.kind = P_NULL}, P_BYTES(r->number, KEY_NUMBER_SIZE), P_TEXT(after),
-				    P_INT(PAGE_ROWS)},
-			    4) < 0 ||
+		if (db_query_one_of(r->store->db, &page, err, kind->page, sealed_page_ssh_keys_value_sealed,
+			    .number = db_blob(r->number, KEY_NUMBER_SIZE), .after = after, .max = PAGE_ROWS) < 0 ||
 			page_rotate(r, kind, &page, err) < 0)
 			return -1;
 		more = page.count == PAGE_ROWS;
 		if (more) {
 			free(after);
-			after = mem_text(row_text(&page, page.count - 1, "key"));
+			after = mem_text(row_of(sealed_page, &page, page.count - 1)->key);
 		}
 	}
 	return 0;
 }
 
 /* ---- rotation of objects ---- */
-
-/* The new object is listed for removal until the blob names it (store/content/blob_offload.h), and the old one from
- * then on. Readers that have just looked up its key may fetch it for another minute. */
-static int object_list(struct store *store, const char *key, long long size, struct err *err)
-{
-	return db_query(store->db, NULL, err, object_list, .key = key, .size = size);
-}
 
 struct object_swap {
 	struct rotation *rotation;
@@ -286,7 +215,7 @@ struct object_swap {
 static int object_swap_commit(const struct object_swap *swap, struct err *err)
 {
 	return db_query(swap->rotation->store->db, NULL, err, object_swap_commit, .blob_id = swap->blob_id,
-		.old = swap->old, .key = swap->key, .keyring_number = keyring_number(swap->rotation->store->keyring, 0),
+		.old = swap->old, .key = swap->key, .key_number = keyring_number(swap->rotation->store->keyring, 0),
 		.size = swap->size);
 }
 
@@ -297,7 +226,7 @@ static int object_reseal(const struct object_swap *swap, const struct buf *seale
 
 	if (blob_reseal(r->store, swap->blob_id, buf_bytes(sealed), &again, err) < 0)
 		return err_context(err, "the object of %s", swap->blob_id);
-	if (object_list(r->store, swap->key, swap->size, err) < 0 ||
+	if (db_query(r->store->db, NULL, err, object_list, .key = swap->key, .size = swap->size) < 0 ||
 		object_put(r->objects, swap->key, buf_str(&again), again.len, err) < 0 ||
 		object_swap_commit(swap, err) < 0)
 		return -1;
@@ -311,20 +240,17 @@ static int object_check_gone(const struct object_swap *swap, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err missing = *err;
 
-	if (db_query(swap->rotation->store->db, &rows, err, object_check_gone, .blob_id = swap->blob_id,
+	if (db_query(swap->rotation->store->db, &rows, err, object_of_blob, .blob_id = swap->blob_id,
 		    .old = swap->old) < 0)
 		return -1;
 	*err = rows.count ? missing : (struct err)ERR_INIT;
 	return rows.count ? err_context(err, "the object of %s", swap->blob_id) : 0;
 }
 
-static int object_rotate(struct rotation *r, const struct rows *rows, int row, struct err *err)
+static int object_rotate(struct rotation *r, const struct objects_old_row *row, struct err *err)
 {
-	const struct object_swap swap = {.rotation = r,
-		.blob_id = row_of(objects_rotate, rows, row)->id,
-		.old = row_of(objects_rotate, rows, row)->object_key,
-		.key = row_of(objects_rotate, rows, row)->key,
-		.size = row_of(objects_rotate, rows, row)->size};
+	const struct object_swap swap = {
+		.rotation = r, .blob_id = row->id, .old = row->object_key, .key = row->key, .size = row->size};
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct object_part part = {.from = 0};
 
@@ -333,8 +259,8 @@ static int object_rotate(struct rotation *r, const struct rows *rows, int row, s
 		return err->kind == ERR_NOT_FOUND ? object_check_gone(&swap, err) : -1;
 	if (sealed.len >= KEY_NUMBER_SIZE && memcmp(sealed.data, r->number, KEY_NUMBER_SIZE) != 0)
 		return object_reseal(&swap, &sealed, err);
-	return db_query(r->store->db, NULL, err, object_rotate, .blob_id = swap.blob_id, .old = swap.old,
-		.keyring_number = keyring_number(r->store->keyring, 0));
+	return db_query(r->store->db, NULL, err, object_number_set, .blob_id = swap.blob_id, .old = swap.old,
+		.key_number = keyring_number(r->store->keyring, 0));
 }
 
 /* One object at a time: each may have hundreds of MB. */
@@ -345,18 +271,18 @@ static int objects_rotate(struct rotation *r, struct err *err)
 	for (;;) {
 		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-		if (db_query(r->store->db, &rows, err, objects_rotate, .after = after.text,
-			    .keyring_number = keyring_number(r->store->keyring, 0), .batch_rows = BATCH_ROWS) < 0)
+		if (db_query(r->store->db, &rows, err, objects_old, .after = after.text,
+			    .key_number = keyring_number(r->store->keyring, 0), .max = BATCH_ROWS) < 0)
 			return -1;
 		if (rows.count && !r->objects)
 			return err_set(
 				err, ERR_INVALID, "content is in the object store: --object-store-url is needed");
 		for (int i = 0; i < rows.count; i++)
-			if (object_rotate(r, &rows, i, err) < 0)
+			if (object_rotate(r, row_of(objects_old, &rows, i), err) < 0)
 				return -1;
 		if (rows.count < BATCH_ROWS)
 			return 0;
-		text_copy(after.text, sizeof(after.text), row_of(objects_rotate, &rows, rows.count - 1)->id);
+		text_copy(after.text, sizeof(after.text), row_of(objects_old, &rows, rows.count - 1)->id);
 	}
 }
 
@@ -387,20 +313,20 @@ static json_t *place_of_key(const struct keyring *keyring, long long number)
 	return json_null();
 }
 
-/* Links are signed for up to three days (auth/signed.c). */
 static int keys_list(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, keys_list) < 0)
+	if (db_query(store->db, &rows, err, sealing_keys_list) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_t *key = key_of(report, row_of(keys_list, &rows, i)->number);
+		const struct sealing_keys_list_row *row = row_of(sealing_keys_list, &rows, i);
+		json_t *key = key_of(report, row->number);
 
-		json_object_set_new(key, "place", place_of_key(store->keyring, row_of(keys_list, &rows, i)->number));
-		json_object_set_new(key, "in-use", json_boolean(row_of(keys_list, &rows, i)->used));
-		if (row_of(keys_list, &rows, i)->links_until)
-			json_object_set_new(key, "links-until", json_string(row_of(keys_list, &rows, i)->links_until));
+		json_object_set_new(key, "place", place_of_key(store->keyring, row->number));
+		json_object_set_new(key, "in-use", json_boolean(row->used));
+		if (row->links_until)
+			json_object_set_new(key, "links-until", json_string(row->links_until));
 	}
 	return 0;
 }
@@ -409,15 +335,17 @@ static int kind_count(struct store *store, const struct sealed_kind *kind, json_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_run_sql(store->db, &rows, err, kind->count, (struct db_param[]){{.kind = P_NULL}}, 1) < 0)
+	if (db_query_one_of(store->db, &rows, err, kind->count, sealed_count_ssh_keys_value_sealed) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		json_object_set_new(json_object_get(key_of(report, row_int(&rows, i, "number")), "rows"), kind->name,
-			json_integer(row_int(&rows, i, "count")));
+	for (int i = 0; i < rows.count; i++) {
+		const struct sealed_count_row *row = row_of(sealed_count, &rows, i);
+
+		json_object_set_new(
+			json_object_get(key_of(report, row->number), "rows"), kind->name, json_integer(row->count));
+	}
 	return 0;
 }
 
-/* An object without a recorded key may be of any. */
 static int objects_count(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -427,12 +355,14 @@ static int objects_count(struct store *store, json_t *report, struct err *err)
 
 	if (db_query(store->db, &rows, err, objects_count) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		if (row_of(objects_count, &rows, i)->number_null)
-			unread = row_of(objects_count, &rows, i)->count;
+	for (int i = 0; i < rows.count; i++) {
+		const struct objects_count_row *row = row_of(objects_count, &rows, i);
+
+		if (row->number_null)
+			unread = row->count;
 		else
-			json_object_set_new(key_of(report, row_of(objects_count, &rows, i)->number), "objects",
-				json_integer(row_of(objects_count, &rows, i)->count));
+			json_object_set_new(key_of(report, row->number), "objects", json_integer(row->count));
+	}
 	json_array_foreach(report, k, key)
 	{
 		json_object_set_new(key, "unread-objects", json_integer(unread));
@@ -444,14 +374,14 @@ static int tokens_count(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, tokens_count) < 0)
+	if (db_query(store->db, &rows, err, task_tokens_open) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
+		const struct task_tokens_open_row *row = row_of(task_tokens_open, &rows, i);
 		uint32_t number;
 		json_t *key;
 
-		if (!task_token_key(store, row_of(tokens_count, &rows, i)->id,
-			    row_of(tokens_count, &rows, i)->token_hash, &number))
+		if (!task_token_key(store, row->id, row->token_hash, &number))
 			continue;
 		key = key_of(report, number);
 		json_object_set_new(key, "run-tasks", json_integer(json_int_at(key, "run-tasks", 0) + 1));
@@ -472,10 +402,11 @@ static void key_finish(json_t *key)
 	long long sum = 0;
 	bool seals, signs;
 
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		json_int_t count = json_integer_value(json_object_get(counts, kinds[i].name));
+	for (size_t i = 0; i < KINDS; i++) {
+		const char *name = kind_at(i).name;
+		json_int_t count = json_integer_value(json_object_get(counts, name));
 
-		json_object_set_new(counts, kinds[i].name, json_integer(count));
+		json_object_set_new(counts, name, json_integer(count));
 		sum += count;
 	}
 	seals = sum || json_int_at(key, "objects", 0) || json_int_at(key, "unread-objects", 0);
@@ -493,9 +424,12 @@ int keys_report(struct store *store, json_t **ret_report, struct err *err)
 
 	if (scans_allow(store, err) < 0 || keys_list(store, report, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (kind_count(store, &kinds[i], report, err) < 0)
+	for (size_t i = 0; i < KINDS; i++) {
+		const struct sealed_kind kind = kind_at(i);
+
+		if (kind_count(store, &kind, report, err) < 0)
 			return -1;
+	}
 	if (tokens_count(store, report, err) < 0 || objects_count(store, report, err) < 0)
 		return -1;
 	json_array_foreach(report, k, key)
@@ -527,7 +461,7 @@ static int keys_retire(struct store *store, struct err *err)
 			return err_set(err, ERR_CONFLICT,
 				"key %lld still seals: put the new key first at every scheduler, and rotate again",
 				number);
-		if (db_query(store->db, NULL, err, keys_retire, .number = number) < 0)
+		if (db_query(store->db, NULL, err, sealing_key_retire, .number = number) < 0)
 			return -1;
 	}
 	return 0;
@@ -535,14 +469,15 @@ static int keys_retire(struct store *store, struct err *err)
 
 static int pass(struct rotation *r, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+	for (size_t i = 0; i < KINDS; i++) {
+		const struct sealed_kind kind = kind_at(i);
 		long long before = r->count;
 
-		if (kind_rotate(r, &kinds[i], err) < 0)
+		if (kind_rotate(r, &kind, err) < 0)
 			return -1;
 		_cleanup_(freep) char *count = mem_printf("%lld", r->count - before);
 		if (r->count > before)
-			log_info("sealed again", "what", kinds[i].name, "count", count, NULL);
+			log_info("sealed again", "what", kind.name, "count", count, NULL);
 	}
 	return objects_rotate(r, err);
 }

@@ -11,7 +11,6 @@
 #include "scheduler/store/states/state_rollback.h"
 #include "scheduler/store/states/state_writes.h"
 #include "scheduler/store/states/states.h"
-#include "scheduler/store/states/states.sql.h"
 
 /* State versions that clients create: with the content in the body, or uploaded later through a signed link. The
  * store checks the workspace's lock in the transaction that writes (store/states/state_writes.h), because a link
@@ -45,13 +44,15 @@ static json_t *upload_url(const struct store *store, const char *state_id, int p
 static int state_show(struct request *req, struct response *res, const char *id, int path, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_row *state;
 	json_t *resource, *attributes;
 
 	if (state_read(req->store, id, &rows, err) < 0)
 		return -1;
-	resource = state_resource(req->store, &rows, 0);
+	state = row_of(state, &rows, 0);
+	resource = state_resource(req->store, state);
 	attributes = json_object_get(resource, "attributes");
-	if (text_equal(row_of(state, &rows, 0)->status, "pending")) {
+	if (text_equal(state->status, "pending")) {
 		json_object_set_new(attributes, "hosted-state-upload-url", upload_url(req->store, id, path));
 		json_object_set_new(attributes, "hosted-json-state-upload-url", upload_url(req->store, id, PATH_JSON));
 	}
@@ -144,22 +145,24 @@ int states_roll_back(struct request *req, struct response *res, struct err *err)
 static int upload(struct request *req, struct response *res, bool force, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_row *state;
 	struct state_label label;
 	struct state_write write = {.force = force, .label = &label};
 
 	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
 		return -1;
-	if (!text_equal(row_of(state, &rows, 0)->status, "pending"))
+	state = row_of(state, &rows, 0);
+	if (!text_equal(state->status, "pending"))
 		return err_set(err, ERR_CONFLICT, "the state version is %s: its content can't be uploaded any more",
-			row_of(state, &rows, 0)->status);
-	label.serial = row_of(state, &rows, 0)->serial;
-	label.lineage = *row_of(state, &rows, 0)->lineage ? row_of(state, &rows, 0)->lineage : NULL;
-	label.md5 = row_of(state, &rows, 0)->md5;
-	write.workspace_id = row_of(state, &rows, 0)->workspace_id;
+			state->status);
+	label.serial = state->serial;
+	label.lineage = *state->lineage ? state->lineage : NULL;
+	label.md5 = state->md5;
+	write.workspace_id = state->workspace_id;
 	audit_note_place(req->audit, &(struct place){.workspace = write.workspace_id});
-	write.run_id = row_of(state, &rows, 0)->run_id;
-	write.created_by = row_of(state, &rows, 0)->created_by;
-	write.pending_id = row_of(state, &rows, 0)->id;
+	write.run_id = state->run_id;
+	write.created_by = state->created_by;
+	write.pending_id = state->id;
 	write.bytes = req->http->body.data;
 	write.len = req->http->body.len;
 	if (state_accept(req->store, &write, err) < 0)

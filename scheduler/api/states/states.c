@@ -5,12 +5,12 @@
 
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/content/blobs.h"
-#include "scheduler/store/states/states.sql.h"
 
 /* ---- the resource ---- */
 
@@ -67,62 +67,66 @@ static json_int_t billable(const json_t *resources)
 	return total;
 }
 
-static bool has_content(const struct state_row *row)
+static bool has_content(const struct state_row *state)
 {
-	const char *status = row->status;
-
-	return text_equal(status, "finalized") || text_equal(status, "detached");
+	return text_equal(state->status, "finalized") || text_equal(state->status, "detached");
 }
 
-/* The URL of the content. null if the content was deleted or the column is null. */
+/* The URL of the content in that blob. null if the content was deleted, or there is no blob. */
 static json_t *download_url(
-	const struct store *store, const struct rows *rows, int row, const char *column, const char *path)
+	const struct store *store, const struct state_row *state, const char *blob_id, const char *path)
 {
 	_cleanup_(freep) char *url = NULL;
 
-	if (row_null(rows, row, column) || !has_content(row_of(state, rows, row)))
+	if (!blob_id || !has_content(state))
 		return json_null();
-	url = mem_printf(
-		"%s/api/v2/state-versions/%s/%s", store->settings->public_url, row_of(state, rows, row)->id, path);
+	url = mem_printf("%s/api/v2/state-versions/%s/%s", store->settings->public_url, state->id, path);
 	return json_string(url);
 }
 
-static json_t *state_relations(const struct state_row *row)
+static json_t *state_relations(const struct state_row *state)
 {
-	json_auto_t *output_ids = json_shown(row->output_ids);
+	json_auto_t *output_ids = json_shown(state->output_ids);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row->run_id), "created-by",
-		to_one("users", row->created_by), "workspace", to_one("workspaces", row->workspace_id),
-		"rollback-state-version", to_one("state-versions", row->rollback_id), "outputs",
-		relation_linked(to_many("state-version-outputs", output_ids), "state-versions", row->id, "outputs"));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", state->run_id), "created-by",
+		to_one("users", state->created_by), "workspace", to_one("workspaces", state->workspace_id),
+		"rollback-state-version", to_one("state-versions", state->rollback_id), "outputs",
+		relation_linked(to_many("state-version-outputs", output_ids), "state-versions", state->id, "outputs"));
 }
 
-json_t *state_resource(const struct store *store, const struct rows *rows, int row)
-{
-	const char *id = row_of(state, rows, row)->id;
-	json_t *resources = json_shown(row_of(state, rows, row)->resources);
-	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
-	const char *md5 = row_of(state, rows, row)->md5; /* "": a state stored from a difference has none */
-	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
-		(json_int_t)row_of(state, rows, row)->serial, "lineage", row_of(state, rows, row)->lineage, "md5",
-		json_string_or_null(text_or_null(md5)), "size", (json_int_t)row_of(state, rows, row)->size, "status",
-		json_string_or_null(row_of(state, rows, row)->status), "created-at",
-		time_shown(row_of(state, rows, row)->created_at), "hosted-state-download-url",
-		download_url(store, rows, row, "blob_id", "download"), "hosted-json-state-download-url",
-		download_url(store, rows, row, "json_blob_id", "json-download"), "hosted-state-upload-url",
-		"hosted-json-state-upload-url", "resources-processed", row_of(state, rows, row)->blob_id,
-		"state-version", 4, "terraform-version",
-		json_string_or_null(row_of(state, rows, row)->terraform_version));
-	json_t *resource = resource_new("state-versions", id, attributes, state_relations(row_of(state, rows, row)));
+static const struct cell_shown attributes[] = {
+	CELL("serial", state, serial),
+	CELL("lineage", state, lineage),
+	CELL("size", state, size),
+	CELL("status", state, status),
+	CELL_TIME("created-at", state, created_at),
+	CELL_ALWAYS("hosted-state-upload-url", "null"),
+	CELL_ALWAYS("hosted-json-state-upload-url", "null"),
+	CELL_ALWAYS("state-version", "4"),
+	CELL("terraform-version", state, terraform_version),
+	CELL("intermediate", state, intermediate),
+	CELL("recovered", state, recovered),
+	CELL("vcs-commit-sha", state, commit_sha),
+	CELL("vcs-commit-url", state, commit_url),
+};
 
-	json_object_set_new(attributes, "modules", counts_by(resources, "module"));
-	json_object_set_new(attributes, "providers", counts_by(resources, "provider"));
-	json_object_set_new(attributes, "billable-rum-count", json_integer(billable(resources)));
-	json_object_set_new(attributes, "resources", resources);
-	json_object_set_new(attributes, "intermediate", json_boolean(row_of(state, rows, row)->intermediate));
-	json_object_set_new(attributes, "recovered", json_boolean(row_of(state, rows, row)->recovered));
-	json_object_set_new(attributes, "vcs-commit-sha", json_string_or_null(row_of(state, rows, row)->commit_sha));
-	json_object_set_new(attributes, "vcs-commit-url", json_string_or_null(row_of(state, rows, row)->commit_url));
+json_t *state_resource(const struct store *store, const struct state_row *state)
+{
+	json_t *resources = json_shown(state->resources);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", state->id);
+	json_t *shown = cells_shown(attributes, ARRAY_LEN(attributes), state);
+	json_t *resource = resource_new("state-versions", state->id, shown, state_relations(state));
+
+	/* "": a state stored from a difference has none */
+	json_object_set_new(shown, "md5", json_string_or_null(text_or_null(state->md5)));
+	json_object_set_new(shown, "hosted-state-download-url", download_url(store, state, state->blob_id, "download"));
+	json_object_set_new(shown, "hosted-json-state-download-url",
+		download_url(store, state, state->json_blob_id, "json-download"));
+	json_object_set_new(shown, "resources-processed", json_boolean(state->blob_id));
+	json_object_set_new(shown, "modules", counts_by(resources, "module"));
+	json_object_set_new(shown, "providers", counts_by(resources, "provider"));
+	json_object_set_new(shown, "billable-rum-count", json_integer(billable(resources)));
+	json_object_set_new(shown, "resources", resources);
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }
@@ -142,29 +146,31 @@ static json_t *output_resource(const struct state_output_row *row, json_t *value
 	return resource;
 }
 
-static int output_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int output_make(struct store *store, const void *row, json_t **ret_resource, struct err *err)
 {
 	json_t *value = NULL;
 
-	if (state_output_value(store, rows, row, &value, err) < 0)
+	if (state_output_value(store, row, &value, err) < 0)
 		return -1;
-	*ret_resource = output_resource(row_of(state_output, rows, row), value);
+	*ret_resource = output_resource(row, value);
 	return 0;
 }
 
 /* The same without a sensitive value. */
-static int output_make_public(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int output_make_public(struct store *store, const void *row, json_t **ret_resource, struct err *err)
 {
-	if (!row_of(state_output, rows, row)->sensitive)
-		return output_make(store, rows, row, ret_resource, err);
-	*ret_resource = output_resource(row_of(state_output, rows, row), NULL);
+	const struct state_output_row *output = row;
+
+	if (!output->sensitive)
+		return output_make(store, row, ret_resource, err);
+	*ret_resource = output_resource(output, NULL);
 	return 0;
 }
 
 const struct resource_kind kind_outputs = {
-	.type = "state-version-outputs", .ask = state_outputs_read_all, .make = output_make};
-static const struct resource_kind kind_public_outputs = {.type = "state-version-outputs", .make = output_make_public};
+	.type = "state-version-outputs", .ask = state_outputs_read_all, .make_row = output_make};
+static const struct resource_kind kind_public_outputs = {
+	.type = "state-version-outputs", .make_row = output_make_public};
 
 /* ---- finding ---- */
 
@@ -176,15 +182,15 @@ static const struct inclusion includes[] = {
 	{"run.configuration_version", "runs", "configuration-version", &kind_configurations},
 };
 
-static int state_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int state_make(struct store *store, const void *row, json_t **ret_resource, struct err *err)
 {
 	(void)err;
-	*ret_resource = state_resource(store, rows, row);
+	*ret_resource = state_resource(store, row);
 	return 0;
 }
 
 const struct resource_kind kind_states = {
-	.type = "state-versions", .ask = states_read_all, .make = state_make, KIND_INCLUDES(includes)};
+	.type = "state-versions", .ask = states_read_all, .make_row = state_make, KIND_INCLUDES(includes)};
 
 /* The state version of the path, if the actor may see it. */
 static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
@@ -358,12 +364,15 @@ int states_current_outputs(struct request *req, struct response *res, struct err
 int state_outputs_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_output_row *output;
 	struct scope scope;
 	json_t *resource;
 
-	if (state_output_read(req->store, param(req, "output"), &rows, err) < 0 ||
-		scope_workspace_id(req, row_of(state_output, &rows, 0)->workspace_id, &scope, err) < 0 ||
-		output_make(req->store, &rows, 0, &resource, err) < 0)
+	if (state_output_read(req->store, param(req, "output"), &rows, err) < 0)
+		return -1;
+	output = row_of(state_output, &rows, 0);
+	if (scope_workspace_id(req, output->workspace_id, &scope, err) < 0 ||
+		output_make(req->store, output, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }

@@ -3,8 +3,9 @@
 #define SCHEDULER_API_STATES_STATES_H
 
 #include "scheduler/api/api.h"
+#include "scheduler/store/states/states.sql.h"
 
-/* A row of store/states/states.h as a resource. */
-json_t *state_resource(const struct store *store, const struct rows *rows, int row);
+/* A state version as a resource. */
+json_t *state_resource(const struct store *store, const struct state_row *state);
 
 #endif

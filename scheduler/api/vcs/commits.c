@@ -17,44 +17,44 @@
 
 /* ---- ingress attributes ---- */
 
-static const struct column_shown attributes[] = {
-	{"branch", row_string, "branch"},
-	{"commit-sha", row_string, "sha"},
-	{"is-pull-request", row_boolean, "is_pull_request"},
+static const struct cell_shown attributes[] = {
+	CELL("branch", vcs_ingress, branch),
+	CELL("commit-sha", vcs_ingress, sha),
+	CELL("is-pull-request", vcs_ingress, is_pull_request),
+};
+static const struct relation_cell relations[] = {
+	ONE_CELL("created-by", "users", vcs_ingress, created_by),
+	ONE_CELL("vcs-event", "vcs-events", vcs_ingress, event_id),
 };
 
 /* Attributes of the row's detail. */
 static const char *const details[] = {"clone-url", "commit-message", "commit-url", "compare-url", "pull-request-url",
 	"pull-request-title", "pull-request-body", "sender-username", "sender-avatar-url", "sender-html-url"};
 
-static json_t *ingress_resource(const struct rows *rows, int row)
+static json_t *ingress_resource(const void *row)
 {
-	json_auto_t *detail = json_shown(row_of(vcs_ingress_read_all, rows, row)->detail);
-	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row), *resource;
-	const char *tag = row_of(vcs_ingress_read_all, rows, row)->tag,
-		   *repository = row_of(vcs_ingress_read_all, rows, row)->repository;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s/ingress-attributes",
-		row_of(vcs_ingress_read_all, rows, row)->configuration_version_id);
+	const struct vcs_ingress_row *ingress = row;
+	json_auto_t *detail = json_shown(ingress->detail);
+	json_t *shown = cells_shown(attributes, ARRAY_LEN(attributes), row), *resource;
+	_cleanup_(freep) char *self =
+		mem_printf("/api/v2/configuration-versions/%s/ingress-attributes", ingress->configuration_version_id);
 
 	for (size_t i = 0; i < ARRAY_LEN(details); i++)
 		json_object_set_new(shown, details[i], json_string_or_null(json_string_at(detail, details[i])));
 	json_object_set_new(shown, "identifier",
-		json_string_or_null(repository ? repository : json_string_at(detail, "identifier")));
+		json_string_or_null(ingress->repository ? ingress->repository : json_string_at(detail, "identifier")));
 	json_object_set_new(shown, "on-default-branch", json_boolean(json_bool_at(detail, "on-default-branch", false)));
-	json_object_set_new(shown, "tag", json_string_or_null(text_or_null(tag)));
+	json_object_set_new(shown, "tag", json_string_or_null(text_or_null(ingress->tag)));
 	json_object_set_new(shown, "pull-request-number",
-		row_of(vcs_ingress_read_all, rows, row)->pull_request_null ? json_null()
-									   : row_number(rows, row, "pull_request"));
-	resource = resource_new("ingress-attributes", row_of(vcs_ingress_read_all, rows, row)->id, shown,
-		json_pack("{s:o, s:o}", "created-by",
-			to_one("users", row_of(vcs_ingress_read_all, rows, row)->created_by), "vcs-event",
-			to_one("vcs-events", row_of(vcs_ingress_read_all, rows, row)->event_id)));
+		ingress->pull_request_null ? json_null() : json_integer(ingress->pull_request));
+	resource = resource_new(
+		"ingress-attributes", ingress->id, shown, relation_cells_shown(relations, ARRAY_LEN(relations), row));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }
 
 const struct resource_kind kind_ingress_attributes = {
-	.type = "ingress-attributes", .ask = vcs_ingress_read_all, .resource = ingress_resource};
+	.type = "ingress-attributes", .ask = vcs_ingress_read_all, .show = ingress_resource};
 
 static int ingress_not_found(struct err *err)
 {
@@ -75,7 +75,8 @@ int ingress_attributes_read(struct request *req, struct response *res, struct er
 	db_array_add(&ids, row_of(configuration, &configuration, 0)->ingress_id);
 	if (kind_read(req->store, &kind_ingress_attributes, &ids, &rows, err) < 0)
 		return -1;
-	return rows.count ? respond_resource(res, 200, ingress_resource(&rows, 0)) : ingress_not_found(err);
+	return rows.count ? respond_resource(res, 200, ingress_resource(row_of(vcs_ingress, &rows, 0)))
+			  : ingress_not_found(err);
 }
 
 /* ---- what users ask of a repository ---- */
@@ -128,7 +129,7 @@ int vcs_run(struct request *req, struct response *res, struct err *err)
 static int approvable(const struct request *req, const struct rows *waiting, struct db_array *ret_ids, struct err *err)
 {
 	for (int i = 0; i < waiting->count; i++) {
-		const char *id = row_of(vcs_approval_read, waiting, i)->workspace_id;
+		const char *id = row_of(vcs_approval_workspaces, waiting, i)->workspace_id;
 		struct err why = ERR_INIT;
 		struct scope scope;
 

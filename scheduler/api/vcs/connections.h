@@ -7,12 +7,10 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/vcs/connections.h"
 
-/* The connection in the path's `:client`, if the actor has the route's permission: a row of
- * store/vcs/connections.h. */
+/* The connection in the path's `:client`, if the actor has the route's permission: a row
+ * `vcs_connection`. */
 int vcs_connection_in_path(const struct request *req, struct rows *ret_rows, struct err *err);
 
-/* The agent pools in the columns pool_id and fork_pool_id; borrowed. */
-struct vcs_pools vcs_pools_of_row(const struct rows *rows, int row);
 /* Replaces the pools whose relationships the body has: agent-pool, fork-agent-pool. ERR_INVALID at the relationship if
  * one may not be used, or if both are the same. */
 int vcs_pools_read(const struct request *req, const char *organization_id, struct vcs_pools *pools, struct err *err);

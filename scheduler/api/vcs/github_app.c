@@ -13,41 +13,44 @@
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/installations.h"
+#include "scheduler/store/vcs/installations.sql.h"
 #include "scheduler/vcs/proof.h"
 
 /* Installations of the site's GitHub App. */
 
 /* ---- the resource ---- */
 
-static const struct column_shown attributes[] = {
-	{"name", row_string, "name"},
-	{"installation-id", row_number, "installation_id"},
-	{"icon-url", row_string, "icon_url"},
-	{"installation-type", row_string, "kind"},
-	{"installation-url", row_string, "web_url"},
-	{"error", row_string, "error"},
-	{"call-error", row_string, "call_error"},
-	{"calls-blocked-until", row_time, "blocked_until"},
-	{"created-at", row_time, "created_at"},
+static const struct cell_shown attributes[] = {
+	CELL("name", vcs_installation, name),
+	CELL("installation-id", vcs_installation, installation_id),
+	CELL("icon-url", vcs_installation, icon_url),
+	CELL("installation-type", vcs_installation, kind),
+	CELL("installation-url", vcs_installation, web_url),
+	CELL("error", vcs_installation, error),
+	CELL("call-error", vcs_installation, call_error),
+	CELL_TIME("calls-blocked-until", vcs_installation, blocked_until),
+	CELL_TIME("created-at", vcs_installation, created_at),
+};
+static const struct relation_cell relations[] = {
+	ONE_CELL("organization", "organizations", vcs_installation, organization_name),
+	ONE_CELL("agent-pool", "agent-pools", vcs_installation, pool_id),
+	ONE_CELL("fork-agent-pool", "agent-pools", vcs_installation, fork_pool_id),
 };
 
-static json_t *installation_resource(const struct rows *rows, int row)
+static json_t *installation_resource(const void *row)
 {
-	const char *id = row_text(rows, row, "id");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", id);
-	json_t *resource = resource_new("github-app-installations", id,
-		columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
-		json_pack("{so so so}", "organization",
-			to_one("organizations", row_text(rows, row, "organization_name")), "agent-pool",
-			to_one("agent-pools", row_text(rows, row, "pool_id")), "fork-agent-pool",
-			to_one("agent-pools", row_text(rows, row, "fork_pool_id"))));
+	const struct vcs_installation_row *installation = row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", installation->id);
+	json_t *resource = resource_new("github-app-installations", installation->id,
+		cells_shown(attributes, ARRAY_LEN(attributes), row),
+		relation_cells_shown(relations, ARRAY_LEN(relations), row));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
 static const struct resource_kind kind_installations = {
-	.type = "github-app-installations", .resource = installation_resource};
+	.type = "github-app-installations", .show = installation_resource};
 
 /* The organizations of the requester; with permission to read them, as for a single installation. */
 static void organizations_of(const struct request *req, struct db_array *organizations)
@@ -93,7 +96,8 @@ static int installation_in_path(
 {
 	if (installation_read(req->store, param(req, "installation"), ret_rows, err) < 0)
 		return -1;
-	return may_with(req, permission, (struct place){.organization = row_text(ret_rows, 0, "organization_id")},
+	return may_with(req, permission,
+		(struct place){.organization = row_of(vcs_installation, ret_rows, 0)->organization_id},
 		"GitHub App installation", err);
 }
 
@@ -109,17 +113,17 @@ int github_app_installation(struct request *req, struct response *res, struct er
 int github_app_installation_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	const struct vcs_installation_row *installation;
 	struct vcs_pools pools;
-	const char *id;
 
 	if (installation_in_path(req, CAN_MANAGE_VCS, &rows, err) < 0 ||
 		body_check(req, "github-app-installations", err) < 0)
 		return -1;
-	id = row_text(&rows, 0, "id");
-	pools = vcs_pools_of_row(&rows, 0);
-	if (vcs_pools_read(req, row_text(&rows, 0, "organization_id"), &pools, err) < 0 ||
-		installation_pools_set(req->store, id, &pools, err) < 0 ||
-		installation_read(req->store, id, &changed, err) < 0)
+	installation = row_of(vcs_installation, &rows, 0);
+	pools = (struct vcs_pools){.pool_id = installation->pool_id, .fork_pool_id = installation->fork_pool_id};
+	if (vcs_pools_read(req, installation->organization_id, &pools, err) < 0 ||
+		installation_pools_set(req->store, installation->id, &pools, err) < 0 ||
+		installation_read(req->store, installation->id, &changed, err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_installations, &changed}, err);
 }
@@ -130,7 +134,8 @@ int github_app_installation_repositories(struct request *req, struct response *r
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (installation_in_path(req, CAN_CREATE_WORKSPACE, &rows, err) < 0 ||
-		vcs_credential_of_installation(req->store, row_text(&rows, 0, "id"), &credential, err) < 0)
+		vcs_credential_of_installation(req->store, row_of(vcs_installation, &rows, 0)->id, &credential, err) <
+			0)
 		return -1;
 	return respond_provider_repositories(req, res, &credential, err);
 }

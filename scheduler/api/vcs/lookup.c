@@ -235,12 +235,14 @@ static int wanted_lookup(
 static int used_read(struct store *store, struct vcs_user user, struct place_of_use *place, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_used_row *row;
 
 	if (vcs_used_read(store, user, &rows, err) < 0)
 		return -1;
-	text_copy(place->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
-	text_copy(place->project.text, ID_SIZE, text_or_empty(row_text(&rows, 0, "project_id")));
-	place->used = row_json(&rows, 0, "repository");
+	row = row_of(vcs_used, &rows, 0);
+	text_copy(place->organization.text, ID_SIZE, row->organization_id);
+	text_copy(place->project.text, ID_SIZE, text_or_empty(row->project_id));
+	place->used = json_shown(row->repository);
 	return 0;
 }
 
@@ -343,12 +345,13 @@ int oauth_tokens_repositories(struct request *req, struct response *res, struct 
 {
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_token_row *token;
 
-	if (vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_of(vcs_token, &rows, 0)->organization_id}, "OAuth token",
-			err) < 0 ||
-		vcs_credential_of_connection(req->store, row_of(vcs_token, &rows, 0)->connection_id, &credential, err) <
-			0)
+	if (vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0)
+		return -1;
+	token = row_of(vcs_token, &rows, 0);
+	if (may(req, (struct place){.organization = token->organization_id}, "OAuth token", err) < 0 ||
+		vcs_credential_of_connection(req->store, token->connection_id, &credential, err) < 0)
 		return -1;
 	return respond_provider_repositories(req, res, &credential, err);
 }

@@ -16,6 +16,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/connections.sql.h"
 #include "scheduler/store/vcs/tokens.h"
 
 /* Connections to VCS providers. */
@@ -24,50 +25,48 @@ enum { MAX_NAME = 255, MAX_URL = 1024, MAX_KEY = 1000, MAX_SECRET = 64 << 10 };
 
 /* ---- the resource ---- */
 
-static const struct column_shown attributes[] = {
-	{"name", row_string, "name"},
-	{"service-provider", row_string, "provider"},
-	{"http-url", row_string, "http_url"},
-	{"api-url", row_string, "api_url"},
-	{"key", row_string, "key"},
-	{"rsa-public-key", row_string, "rsa_public_key"},
-	{"organization-scoped", row_boolean, "organization_scoped"},
-	{"call-error", row_string, "call_error"},
-	{"calls-blocked-until", row_time, "blocked_until"},
-	{"created-at", row_time, "created_at"},
+static const struct cell_shown attributes[] = {
+	CELL("name", vcs_connection, name),
+	CELL("service-provider", vcs_connection, provider),
+	CELL("http-url", vcs_connection, http_url),
+	CELL("api-url", vcs_connection, api_url),
+	CELL("key", vcs_connection, key),
+	CELL("rsa-public-key", vcs_connection, rsa_public_key),
+	CELL("organization-scoped", vcs_connection, organization_scoped),
+	CELL("call-error", vcs_connection, call_error),
+	CELL_TIME("calls-blocked-until", vcs_connection, blocked_until),
+	CELL_TIME("created-at", vcs_connection, created_at),
 };
 
-static json_t *tokens_relation(const struct rows *rows, int row)
+static json_t *tokens_relation(const struct vcs_connection_row *client)
 {
 	json_auto_t *ids = json_array();
 
-	if (!row_null(rows, row, "token_id"))
-		json_array_append_new(ids, row_string(rows, row, "token_id"));
-	return relation_linked(
-		to_many("oauth-tokens", ids), "oauth-clients", row_text(rows, row, "id"), "oauth-tokens");
+	if (client->token_id)
+		json_array_append_new(ids, json_string(client->token_id));
+	return relation_linked(to_many("oauth-tokens", ids), "oauth-clients", client->id, "oauth-tokens");
 }
 
-static int client_resource(
-	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+static int client_resource(struct store *store, const void *row, json_t **ret_resource, struct err *err)
 {
-	const char *id = row_text(rows, row, "id"), *callback = row_text(rows, row, "callback_id");
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
-	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-clients/%s", id);
-	_cleanup_(freep) char *url = mem_printf("%s/auth/%s/callback", store->settings->public_url, callback);
-	_cleanup_(freep) char *path = mem_printf("/auth/%s?organization_id=1", callback);
-	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+	const struct vcs_connection_row *client = row;
+	enum vcs_provider provider = vcs_provider_of(client->provider);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-clients/%s", client->id);
+	_cleanup_(freep) char *url =
+		mem_printf("%s/auth/%s/callback", store->settings->public_url, client->callback_id);
+	_cleanup_(freep) char *path = mem_printf("/auth/%s?organization_id=1", client->callback_id);
+	json_t *shown = cells_shown(attributes, ARRAY_LEN(attributes), client);
 
 	(void)err;
 	json_object_set_new(shown, "service-provider-display-name",
 		json_string_or_null(provider < VCS_PROVIDERS ? vcs_provider_display(provider) : NULL));
 	json_object_set_new(shown, "callback-url", json_string(url));
 	json_object_set_new(shown, "connect-path", json_string(path));
-	*ret_resource = resource_new("oauth-clients", id, shown,
-		json_pack("{so so so so so}", "organization",
-			to_one("organizations", row_text(rows, row, "organization_name")), "projects",
-			row_many(rows, row, "projects", "projects"), "oauth-tokens", tokens_relation(rows, row),
-			"agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")), "fork-agent-pool",
-			to_one("agent-pools", row_text(rows, row, "fork_pool_id"))));
+	*ret_resource = resource_new("oauth-clients", client->id, shown,
+		json_pack("{so so so so so}", "organization", to_one("organizations", client->organization_name),
+			"projects", many_shown("projects", client->projects), "oauth-tokens", tokens_relation(client),
+			"agent-pool", to_one("agent-pools", client->pool_id), "fork-agent-pool",
+			to_one("agent-pools", client->fork_pool_id)));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
@@ -78,7 +77,7 @@ static const struct inclusion includes[] = {
 };
 
 const struct resource_kind kind_oauth_clients = {
-	.type = "oauth-clients", .ask = vcs_connections_read_all, .make = client_resource, KIND_INCLUDES(includes)};
+	.type = "oauth-clients", .ask = vcs_connections_read_all, .make_row = client_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
@@ -86,7 +85,8 @@ int vcs_connection_in_path(const struct request *req, struct rows *ret_rows, str
 {
 	if (vcs_connection_read(req->store, param(req, "client"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth client", err);
+	return may(req, (struct place){.organization = row_of(vcs_connection, ret_rows, 0)->organization_id},
+		"OAuth client", err);
 }
 
 static int client_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -332,15 +332,15 @@ int oauth_clients_create(struct request *req, struct response *res, struct err *
 }
 
 /* The credential belongs to the host of the URLs, so these stay. Clients send them unchanged. */
-static int fixed_check(const struct request *req, const struct rows *rows, struct err *err)
+static int fixed_check(const struct request *req, const struct vcs_connection_row *client, struct err *err)
 {
-	static const struct {
-		const char *name, *column, *label;
-	} fixed[] = {{"service-provider", "provider", "Service provider"}, {"http-url", "http_url", "Http url"},
-		{"api-url", "api_url", "Api url"}};
+	const struct {
+		const char *name, *now, *label;
+	} fixed[] = {{"service-provider", client->provider, "Service provider"},
+		{"http-url", client->http_url, "Http url"}, {"api-url", client->api_url, "Api url"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-		const char *sent = NULL, *now = row_text(rows, 0, fixed[i].column);
+		const char *sent = NULL, *now = fixed[i].now;
 		char pointer[64];
 		size_t len = strlen(now);
 
@@ -358,21 +358,21 @@ int oauth_clients_update(struct request *req, struct response *res, struct err *
 {
 	_cleanup_(client_input_release) struct client_input input = {.http_url = NULL};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *id;
+	const struct vcs_connection_row *client;
 
 	if (vcs_connection_in_path(req, &rows, err) < 0)
 		return -1;
-	id = row_text(&rows, 0, "id");
-	input.provider = vcs_provider_of(row_text(&rows, 0, "provider"));
-	input.connection.organization_scoped = row_bool(&rows, 0, "organization_scoped");
-	input.connection.pools = vcs_pools_of_row(&rows, 0);
-	if (body_check(req, "oauth-clients", err) < 0 || fixed_check(req, &rows, err) < 0 ||
-		common_read(req, row_text(&rows, 0, "organization_id"), &input, err) < 0 ||
-		token_try(req, &input, row_text(&rows, 0, "api_url"), err) < 0 || request_audit_begin(req, err) < 0 ||
-		vcs_connection_update(req->store, id, &input.connection, err) < 0 ||
-		(input.token && token_save(req, id, &input, err) < 0))
+	client = row_of(vcs_connection, &rows, 0);
+	input.provider = vcs_provider_of(client->provider);
+	input.connection.organization_scoped = client->organization_scoped;
+	input.connection.pools = (struct vcs_pools){.pool_id = client->pool_id, .fork_pool_id = client->fork_pool_id};
+	if (body_check(req, "oauth-clients", err) < 0 || fixed_check(req, client, err) < 0 ||
+		common_read(req, client->organization_id, &input, err) < 0 ||
+		token_try(req, &input, client->api_url, err) < 0 || request_audit_begin(req, err) < 0 ||
+		vcs_connection_update(req->store, client->id, &input.connection, err) < 0 ||
+		(input.token && token_save(req, client->id, &input, err) < 0))
 		return -1;
-	return client_show(req, res, 200, id, err);
+	return client_show(req, res, 200, client->id, err);
 }
 
 int oauth_clients_delete(struct request *req, struct response *res, struct err *err)
@@ -380,7 +380,7 @@ int oauth_clients_delete(struct request *req, struct response *res, struct err *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (vcs_connection_in_path(req, &rows, err) < 0 ||
-		vcs_connection_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		vcs_connection_delete(req->store, row_of(vcs_connection, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -400,7 +400,7 @@ int oauth_clients_add_projects(struct request *req, struct response *res, struct
 	json_auto_t *ids = NULL;
 
 	if (projects_in_body(req, &rows, &ids, err) < 0 ||
-		vcs_connection_add_projects(req->store, row_text(&rows, 0, "id"), ids, "/data", err) < 0)
+		vcs_connection_add_projects(req->store, row_of(vcs_connection, &rows, 0)->id, ids, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -411,7 +411,7 @@ int oauth_clients_remove_projects(struct request *req, struct response *res, str
 	json_auto_t *ids = NULL;
 
 	if (projects_in_body(req, &rows, &ids, err) < 0 ||
-		vcs_connection_remove_projects(req->store, row_text(&rows, 0, "id"), ids, err) < 0)
+		vcs_connection_remove_projects(req->store, row_of(vcs_connection, &rows, 0)->id, ids, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

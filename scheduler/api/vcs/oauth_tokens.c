@@ -12,30 +12,29 @@
 
 /* ---- the resource ---- */
 
-static const struct column_shown attributes[] = {
-	{"service-provider-user", row_string, "user_name"},
-	{"has-ssh-key", row_boolean, "has_ssh_key"},
-	{"host-keys", row_string, "host_keys"},
-	{"state", row_string, "state"},
-	{"error", row_string, "error"},
-	{"uid", always, "null"},
-	{"created-at", row_time, "created_at"},
+static const struct cell_shown attributes[] = {
+	CELL("service-provider-user", vcs_token, user_name),
+	CELL("has-ssh-key", vcs_token, has_ssh_key),
+	CELL("host-keys", vcs_token, host_keys),
+	CELL("state", vcs_token, state),
+	CELL("error", vcs_token, error),
+	CELL_ALWAYS("uid", "null"),
+	CELL_TIME("created-at", vcs_token, created_at),
 };
 
-static json_t *token_resource(const struct rows *rows, int row)
+static json_t *token_resource(const void *row)
 {
-	const char *id = row_of(vcs_token, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-tokens/%s", id);
-	json_t *resource = resource_new("oauth-tokens", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
-		json_pack(
-			"{so}", "oauth-client", to_one("oauth-clients", row_of(vcs_token, rows, row)->connection_id)));
+	const struct vcs_token_row *token = row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-tokens/%s", token->id);
+	json_t *resource = resource_new("oauth-tokens", token->id, cells_shown(attributes, ARRAY_LEN(attributes), row),
+		json_pack("{so}", "oauth-client", to_one("oauth-clients", token->connection_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
 
 const struct resource_kind kind_oauth_tokens = {
-	.type = "oauth-tokens", .ask = vcs_tokens_read_all, .resource = token_resource};
+	.type = "oauth-tokens", .ask = vcs_tokens_read_all, .show = token_resource};
 
 /* ---- reading ---- */
 
@@ -86,7 +85,7 @@ static int token_show(struct request *req, struct response *res, const char *id,
 
 	if (vcs_token_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, token_resource(&rows, 0));
+	return respond_resource(res, 200, token_resource(row_of(vcs_token, &rows, 0)));
 }
 
 int oauth_tokens_read(struct request *req, struct response *res, struct err *err)
@@ -95,7 +94,7 @@ int oauth_tokens_read(struct request *req, struct response *res, struct err *err
 
 	if (token_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, token_resource(&rows, 0));
+	return respond_resource(res, 200, token_resource(row_of(vcs_token, &rows, 0)));
 }
 
 /* ---- changing ---- */
@@ -118,13 +117,16 @@ int oauth_tokens_update(struct request *req, struct response *res, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct vcs_token_change change = {NULL, NULL};
+	const char *id;
 
 	if (token_in_path(req, &rows, err) < 0 || body_check(req, "oauth-tokens", err) < 0 ||
 		text_read(req, "ssh-key", vcs_ssh_key_check, &change.ssh_key, err) < 0 ||
-		text_read(req, "host-keys", vcs_host_keys_check, &change.host_keys, err) < 0 ||
-		vcs_token_update(req->store, row_of(vcs_token, &rows, 0)->id, &change, err) < 0)
+		text_read(req, "host-keys", vcs_host_keys_check, &change.host_keys, err) < 0)
 		return -1;
-	return token_show(req, res, row_of(vcs_token, &rows, 0)->id, err);
+	id = row_of(vcs_token, &rows, 0)->id;
+	if (vcs_token_update(req->store, id, &change, err) < 0)
+		return -1;
+	return token_show(req, res, id, err);
 }
 
 int oauth_tokens_delete(struct request *req, struct response *res, struct err *err)

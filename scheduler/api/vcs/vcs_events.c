@@ -16,21 +16,26 @@
 
 /* ---- the resource ---- */
 
-static const struct column_shown attributes[] = {
-	{"created-at", row_time, "created_at"},
-	{"level", row_string, "level"},
-	{"message", row_string, "message"},
-	{"organization-id", row_string, "organization_name"},
+static const struct cell_shown attributes[] = {
+	CELL_TIME("created-at", vcs_event, created_at),
+	CELL("level", vcs_event, level),
+	CELL("message", vcs_event, message),
+	CELL("organization-id", vcs_event, organization_name),
 	/* not of other servers of this API */
-	{"kind", row_string, "kind"},
-	{"state", row_string, "state"},
-	{"found-by", row_string, "found_by"},
-	{"identifier", row_string, "identifier"},
-	{"ref", row_string, "ref"},
-	{"before-sha", row_string, "before_sha"},
-	{"commit-sha", row_string, "sha"},
-	{"files", row_json, "files"},
-	{"files-note", row_string, "files_note"},
+	CELL("kind", vcs_event, kind),
+	CELL("state", vcs_event, state),
+	CELL("found-by", vcs_event, found_by),
+	CELL("identifier", vcs_event, identifier),
+	CELL("ref", vcs_event, ref),
+	CELL("before-sha", vcs_event, before_sha),
+	CELL("commit-sha", vcs_event, sha),
+	CELL_JSON("files", vcs_event, files),
+	CELL("files-note", vcs_event, files_note),
+};
+static const struct relation_cell relations[] = {
+	ONE_CELL("oauth-client", "oauth-clients", vcs_event, connection_id),
+	ONE_CELL("oauth-token", "oauth-tokens", vcs_event, token_id),
+	ONE_CELL("vcs-repository", "vcs-repositories", vcs_event, repository_id),
 };
 
 /* Attributes that are members of the event's detail (scheduler/vcs/event.h). */
@@ -41,21 +46,22 @@ static const struct {
 	{"sender-avatar-url", "sender_avatar_url"}, {"sender-html-url", "sender_url"}};
 
 /* The page of the commit, if the provider did not send it. */
-static void commit_url_complete(const struct vcs_event_row *row, json_t *shown)
+static void commit_url_complete(const struct vcs_event_row *event, json_t *shown)
 {
+	const struct vcs_place_columns columns = {event->identifier, event->provider, event->http_url, event->api_url};
 	_cleanup_(freep) char *url = NULL;
 	struct vcs_place place;
 
-	if (json_is_string(json_object_get(shown, "commit-url")) || !*row->sha || !vcs_place_of_row(row, &place))
+	if (json_is_string(json_object_get(shown, "commit-url")) || !*event->sha || !vcs_place_of(columns, &place))
 		return;
-	url = vcs_commit_url(&place, row->sha);
+	url = vcs_commit_url(&place, event->sha);
 	json_object_set_new(shown, "commit-url", json_string_or_null(url));
 }
 
-static json_t *event_attributes(const struct rows *rows, int row)
+static json_t *event_attributes(const struct vcs_event_row *event)
 {
-	json_auto_t *detail = json_shown(row_of(vcs_event, rows, row)->detail);
-	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+	json_auto_t *detail = json_shown(event->detail);
+	json_t *shown = cells_shown(attributes, ARRAY_LEN(attributes), event);
 
 	for (size_t i = 0; i < ARRAY_LEN(details); i++) {
 		const char *text = json_string_at(detail, details[i].member);
@@ -63,20 +69,17 @@ static json_t *event_attributes(const struct rows *rows, int row)
 		json_object_set_new(shown, details[i].name, json_string_or_null(text_or_null(text)));
 	}
 	json_object_set_new(shown, "pull-request-number",
-		row_of(vcs_event, rows, row)->pull_request_null ? json_null() : row_number(rows, row, "pull_request"));
-	commit_url_complete(row_of(vcs_event, rows, row), shown);
+		event->pull_request_null ? json_null() : json_integer(event->pull_request));
+	commit_url_complete(event, shown);
 	return shown;
 }
 
-static json_t *event_resource(const struct rows *rows, int row)
+static json_t *event_resource(const void *row)
 {
-	const char *id = row_of(vcs_event, rows, row)->id;
-	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-events/%s", id);
-	json_t *resource = resource_new("vcs-events", id, event_attributes(rows, row),
-		json_pack("{so so so}", "oauth-client",
-			to_one("oauth-clients", row_of(vcs_event, rows, row)->connection_id), "oauth-token",
-			to_one("oauth-tokens", row_of(vcs_event, rows, row)->token_id), "vcs-repository",
-			to_one("vcs-repositories", row_of(vcs_event, rows, row)->repository_id)));
+	const struct vcs_event_row *event = row;
+	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-events/%s", event->id);
+	json_t *resource = resource_new("vcs-events", event->id, event_attributes(event),
+		relation_cells_shown(relations, ARRAY_LEN(relations), row));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -85,7 +88,7 @@ static json_t *event_resource(const struct rows *rows, int row)
 static const struct inclusion includes[] = {{"oauth_client", "vcs-events", "oauth-client", &kind_oauth_clients}};
 
 static const struct resource_kind kind_vcs_events = {
-	.type = "vcs-events", .resource = event_resource, KIND_INCLUDES(includes)};
+	.type = "vcs-events", .show = event_resource, KIND_INCLUDES(includes)};
 
 /* ---- the list ---- */
 
@@ -136,9 +139,9 @@ static json_t *outcome_show(const struct vcs_outcomes_read_row *row)
 
 /* Commit statuses link to an event, so all members may read it. Attributes of the repository are shown only to users
  * who see one of the event's workspaces, or may list events. */
-static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
+static bool sees_content(const struct request *req, const struct vcs_event_row *event, const struct rows *outcomes)
 {
-	const struct place place = {.organization = row_of(vcs_event, event, 0)->organization_id};
+	const struct place place = {.organization = event->organization_id};
 	struct err hidden = ERR_INIT;
 
 	for (int i = 0; i < outcomes->count; i++)
@@ -177,22 +180,24 @@ static void content_hide(json_t *event)
 int vcs_events_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, outcomes = ROWS_INIT;
+	const struct vcs_event_row *event;
 	json_auto_t *data = json_array();
 	json_t *shown, *list, *included = NULL;
 
 	if (includes_check(req, &kind_vcs_events, err) < 0 ||
-		vcs_event_read(req->store, param(req, "vcs_event"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_of(vcs_event, &rows, 0)->organization_id}, "VCS event",
-			err) < 0 ||
-		vcs_outcomes_read(req->store, row_of(vcs_event, &rows, 0)->id, &outcomes, err) < 0)
+		vcs_event_read(req->store, param(req, "vcs_event"), &rows, err) < 0)
 		return -1;
-	json_array_append_new(data, event_resource(&rows, 0));
+	event = row_of(vcs_event, &rows, 0);
+	if (may(req, (struct place){.organization = event->organization_id}, "VCS event", err) < 0 ||
+		vcs_outcomes_read(req->store, event->id, &outcomes, err) < 0)
+		return -1;
+	json_array_append_new(data, event_resource(event));
 	shown = json_object_get(json_array_get(data, 0), "attributes");
 	list = json_array();
 	for (int i = 0; i < outcomes.count; i++)
 		json_array_append_new(list, outcome_show(row_of(vcs_outcomes_read, &outcomes, i)));
 	json_object_set_new(shown, "outcomes", list);
-	if (!sees_content(req, &rows, &outcomes))
+	if (!sees_content(req, event, &outcomes))
 		content_hide(json_array_get(data, 0));
 	if (includes_follow(req, &kind_vcs_events, data, &included, err) < 0)
 		return -1;

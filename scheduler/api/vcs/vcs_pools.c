@@ -8,12 +8,6 @@
 
 /* The agent pools of connections and of installations of the GitHub App. */
 
-struct vcs_pools vcs_pools_of_row(const struct rows *rows, int row)
-{
-	return (struct vcs_pools){
-		.pool_id = row_text(rows, row, "pool_id"), .fork_pool_id = row_text(rows, row, "fork_pool_id")};
-}
-
 /* Sets the agent pool if the body has the relationship. Null means no pool. */
 static int pool_read_relation(const struct request *req, const char *relation, const struct pool_use *use,
 	const char **pool_id, struct err *err)

@@ -130,11 +130,11 @@ const char *vcs_repo_text(const char *sent, const json_t *used, const char *memb
 }
 
 /* The connection that was sent, or else the one that is there. */
-static int source_read(struct store *store, const struct rows *user, const json_t *used,
+static int source_read(struct store *store, const struct vcs_used_row *user, const json_t *used,
 	const struct vcs_repo_input *input, struct vcs_source *ret_source, struct err *err)
 {
-	struct vcs_source_ids ids = {.organization_id = row_text(user, 0, "organization_id"),
-		.project_id = row_text(user, 0, "project_id"),
+	struct vcs_source_ids ids = {.organization_id = user->organization_id,
+		.project_id = user->project_id,
 		.token_id = text_or_null(input->token_id),
 		.installation_id = text_or_null(input->installation_id)};
 
@@ -180,6 +180,7 @@ int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_re
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *used = NULL;
 	struct vcs_use use = more ? *more : (struct vcs_use){.policies_path = NULL};
+	const struct vcs_used_row *row;
 	struct id repository;
 	bool changed;
 
@@ -189,14 +190,15 @@ int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_re
 		return vcs_use_clear(req->store, user, err);
 	if (vcs_used_read(req->store, user, &rows, err) < 0)
 		return -1;
-	used = row_json(&rows, 0, "repository");
-	use.organization_id = row_text(&rows, 0, "organization_id");
+	row = row_of(vcs_used, &rows, 0);
+	used = json_shown(row->repository);
+	use.organization_id = row->organization_id;
 	use.identifier = vcs_repo_text(input->identifier, used, "identifier");
 	use.branch = vcs_repo_text(input->branch, used, "branch");
 	use.tags_regex = vcs_repo_text(input->tags_regex, used, "tags-regex");
 	use.ingress_submodules =
 		input->submodules_sent ? input->ingress_submodules : json_bool_at(used, "ingress-submodules", false);
-	if (source_read(req->store, &rows, used, input, &use.source, err) < 0 || identifier_check(&use, err) < 0)
+	if (source_read(req->store, row, used, input, &use.source, err) < 0 || identifier_check(&use, err) < 0)
 		return -1;
 	if (vcs_use_set(req->store, user, &use, &repository, &changed, err) < 0)
 		return -1;

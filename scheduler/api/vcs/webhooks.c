@@ -177,9 +177,7 @@ static int installation_changed(struct request *req, long long number, struct er
 
 	if (installation_find(req->store, number, &rows, err) < 0)
 		return -1;
-	return rows.count
-		? renewal_plan_installation(req->store, row_of(installations_installation_find, &rows, 0)->id, 0, err)
-		: 0;
+	return rows.count ? renewal_plan_installation(req->store, row_of(installation_find, &rows, 0)->id, 0, err) : 0;
 }
 
 /* A body that is not JSON, or has no installation, is accepted and dropped. */
@@ -269,10 +267,9 @@ static int app_repositories_read(struct store *store, struct deliveries *d, stru
 static struct vcs_delivery_row app_row(const struct deliveries *d, int row)
 {
 	const struct delivery_item *delivery =
-		delivery_of(d->apps[row_of(installations_repositories, &d->app_repositories, row)->n]);
+		delivery_of(d->apps[row_of(app_deliveries_find, &d->app_repositories, row)->n]);
 
-	return (struct vcs_delivery_row){
-		.repository_id = row_of(installations_repositories, &d->app_repositories, row)->id,
+	return (struct vcs_delivery_row){.repository_id = row_of(app_deliveries_find, &d->app_repositories, row)->id,
 		.id = delivery->name.id,
 		.event = delivery->name.event,
 		.body = buf_bytes(&delivery->item.req->http->body)};

@@ -43,7 +43,7 @@ static int output_include(struct store *store, const struct rows *rows, int row,
 	bool sensitive = row_of(state_output, rows, row)->sensitive;
 	json_t *value = NULL;
 
-	if (!sensitive && state_output_value(store, rows, row, &value, err) < 0)
+	if (!sensitive && state_output_value(store, row_of(state_output, rows, row), &value, err) < 0)
 		return -1;
 	json_array_append_new(included,
 		resource_new("workspace-outputs", row_of(state_output, rows, row)->id,

@@ -115,7 +115,7 @@ static void replicas_notify(struct listener *l)
 {
 	struct err err = ERR_INIT;
 
-	if (db_query(l->store.db, NULL, &err, replicas_notify, .channel = l->work->channel) < 0)
+	if (db_query(l->store.db, NULL, &err, listener_notify, .channel = l->work->channel) < 0)
 		failed(l, "notification", &err);
 }
 

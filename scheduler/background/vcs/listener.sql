@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: replicas_notify
+-- statement: listener_notify
 -- takes: channel text
 select pg_notify(:channel, '');

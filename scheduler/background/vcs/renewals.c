@@ -6,6 +6,7 @@
 #include "scheduler/auth/vcs/oauth_connection.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/auth/vcs/renewals.sql.h"
+#include "scheduler/store/vcs/installations.sql.h"
 #include "scheduler/store/vcs/tokens.h"
 
 /* ---- tokens of OAuth ---- */
@@ -139,7 +140,7 @@ static int installation_renew(struct store *store, const char *id, const struct 
 		return err->kind == ERR_NOT_FOUND ? renewal_end(store, renewal, err) : -1;
 	if (!store->settings->github_app)
 		return renewal_postpone(store, renewal, SUSPENDED_SECONDS, err);
-	number = row_int(&rows, 0, "installation_id");
+	number = row_of(vcs_installation, &rows, 0)->installation_id;
 	if (app_token_ask(store, number, &token, why) == APP_DONE)
 		return db_transaction(store->db, token_saved_in, &installing, err);
 	return installation_examine(&installing, number, token.retry_after, err);

@@ -11,7 +11,6 @@
 #include "scheduler/runs/vcs/pulls.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/calls/calls.h"
-#include "scheduler/store/vcs/calls/calls.sql.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
@@ -56,8 +55,8 @@ static int report_taken(struct store *store, const struct vcs_claimed *call, con
 static int default_branch_store(
 	struct store *store, const struct vcs_claimed *call, const json_t *result, struct err *err)
 {
-	return db_query(store->db, NULL, err, default_branch_store, .repository_id = call->repository_id,
-		.json_string_at = json_string_at(result, "name"));
+	return db_query(store->db, NULL, err, vcs_default_branch_found, .repository_id = call->repository_id,
+		.name = json_string_at(result, "name"));
 }
 
 /* A renamed repository is looked at now, because looks with its old name may have missed pushes. */
@@ -86,10 +85,10 @@ static int lookup_taken(struct store *store, const struct vcs_claimed *call, con
 		return default_branch_store(store, call, result, err);
 	if (!json_string_at(result, "default_branch") && vcs_operation_exists(call->dialect, VCS_OP_DEFAULT_BRANCH))
 		*ret_goes_on = json_pack("{ss}", "step", "branch");
-	if (db_query(store->db, NULL, err, lookup_taken, .repository_id = call->repository_id,
-		    .json_string_at = json_string_at(result, "id"),
-		    .json_string_at_2 = json_string_at(result, "default_branch"),
-		    .json_string_at_3 = json_string_at(result, "web_url")) < 0)
+	if (db_query(store->db, NULL, err, vcs_repository_found, .repository_id = call->repository_id,
+		    .external_id = json_string_at(result, "id"),
+		    .default_branch = json_string_at(result, "default_branch"),
+		    .web_url = json_string_at(result, "web_url")) < 0)
 		return -1;
 	return call->operation == VCS_OP_LOCATE ? name_take(store, call, json_string_at(result, "identifier"), err) : 0;
 }
@@ -98,8 +97,8 @@ static int lookup_refused(struct store *store, const struct vcs_claimed *call, c
 	json_t **ret_goes_on, struct err *err)
 {
 	(void)ret_goes_on;
-	return db_query(
-		store->db, NULL, err, lookup_refused, .repository_id = call->repository_id, .why = verdict->why);
+	return db_query(store->db, NULL, err, vcs_repository_refused, .repository_id = call->repository_id,
+		.why = verdict->why);
 }
 
 static int verify_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
@@ -231,6 +230,7 @@ static int apply_in(void *data, struct err *err)
 	struct applying *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *arguments = NULL;
+	const struct vcs_call_row *row;
 	struct vcs_claimed call;
 	struct vcs_answer answer;
 	bool there;
@@ -240,8 +240,9 @@ static int apply_in(void *data, struct err *err)
 		return -1;
 	if (!there)
 		return 0;
-	arguments = json_shown(row_of(vcs_call, &rows, 0)->arguments);
-	call = vcs_call_of(&rows, 0, arguments);
+	row = row_of(vcs_call, &rows, 0);
+	arguments = json_shown(row->arguments);
+	call = vcs_call_of(row, arguments);
 	answer = (struct vcs_answer){.dialect = call.dialect,
 		.operation = call.operation,
 		.arguments = arguments,

@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: default_branch_store
--- takes: repository_id text, json_string_at text
+-- statement: vcs_default_branch_found
+-- takes: repository_id text, name text
 update vcs_repositories
-set default_branch = coalesce(:json_string_at, default_branch)
+set default_branch = coalesce(:name, default_branch)
 where id = :repository_id;
 
--- statement: lookup_taken
--- takes: repository_id text, json_string_at text, json_string_at_2 text, json_string_at_3 text
+-- statement: vcs_repository_found
+-- Stores what the provider says of the repository. Values that it does not send stay.
+-- takes: repository_id text, external_id text, default_branch text, web_url text
 update vcs_repositories
-set external_id = :json_string_at, default_branch = coalesce(:json_string_at_2, default_branch),
-    web_url = coalesce(:json_string_at_3, web_url), state = 'verified', error = null
+set external_id = :external_id, default_branch = coalesce(:default_branch, default_branch),
+    web_url = coalesce(:web_url, web_url), state = 'verified', error = null
 where id = :repository_id;
 
--- statement: lookup_refused
+-- statement: vcs_repository_refused
 -- takes: repository_id text, why text
 update vcs_repositories set state = 'errored', error = left(:why, 500) where id = :repository_id;

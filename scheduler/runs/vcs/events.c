@@ -22,7 +22,7 @@ enum { MAX_TURNS = 20, TURNS_MS = 50 }; /* of one call: then the caller may run 
  */
 static bool head_ref(const struct vcs_decision *d, char ret_ref[VCS_PR_REF_SIZE])
 {
-	enum vcs_dialect dialect = vcs_row_dialect(d->row, 0);
+	enum vcs_dialect dialect = vcs_dialect_named(d->row->provider, d->row->api_url);
 
 	return dialect != VCS_AZURE && vcs_pr_ref(dialect, d->event.number, ret_ref);
 }
@@ -34,10 +34,10 @@ static bool follows(const struct vcs_event *e, const char *seen)
 
 /* Providers may send deliveries out of order. A pull request is created once, so its creation precedes its end. For
  * other events the provider's timestamp decides. */
-static bool is_late(const struct vcs_decision *d, const struct rows *known)
+static bool is_late(const struct vcs_decision *d, const struct vcs_pull_requests_read_row *known)
 {
 	const struct vcs_event *e = &d->event;
-	json_auto_t *detail = json_shown(row_of(vcs_pull_requests_read, known, 0)->detail);
+	json_auto_t *detail = json_shown(known->detail);
 
 	return (d->closed && e->is_new) || (e->changed_at && e->changed_at < json_int_at(detail, "changed_at", 0));
 }
@@ -48,20 +48,19 @@ static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct vcs_event *e = &d->event;
 	char ref[VCS_PR_REF_SIZE];
+	const struct vcs_pull_requests_read_row *known = NULL;
 	struct vcs_seen seen;
-	bool is_new;
 
 	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, NULL, &rows, err) < 0)
 		return -1;
-	is_new = rows.count == 0;
-	d->closed = !is_new && text_equal(row_of(vcs_pull_requests_read, &rows, 0)->state, "closed");
-	d->late = !is_new && is_late(d, &rows);
+	if (rows.count)
+		known = row_of(vcs_pull_requests_read, &rows, 0);
+	d->closed = known && text_equal(known->state, "closed");
+	d->late = known && is_late(d, known);
 	*ret_known = true;
-	if (d->late || e->kind == VCS_PR_CLOSE || (is_new && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
+	if (d->late || e->kind == VCS_PR_CLOSE || (!known && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
 		return 0;
-	if (!is_new &&
-		(text_equal(row_of(vcs_pull_requests_read, &rows, 0)->head_sha, e->sha) ||
-			(*e->before && text_equal(row_of(vcs_pull_requests_read, &rows, 0)->head_sha, e->before))))
+	if (known && (text_equal(known->head_sha, e->sha) || (*e->before && text_equal(known->head_sha, e->before))))
 		return 0;
 	if (vcs_ref_read(d->store, d->repository_id, ref, e->ref, &seen, err) < 0)
 		return -1;
@@ -152,12 +151,13 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 
 	if (d->event.removed)
 		return removal_apply(d, err);
-	if (vcs_rename_follow(d->store, d->repository_id, vcs_row_dialect(d->row, 0), name, &renamed, err) < 0 ||
+	if (vcs_rename_follow(d->store, d->repository_id, vcs_dialect_named(d->row->provider, d->row->api_url), name,
+		    &renamed, err) < 0 ||
 		vcs_repository_note(d->store, d->repository_id, branch, NULL, err) < 0)
 		return -1;
 	if (*renamed.sentence)
 		end.message = renamed.sentence;
-	else if (*branch && !text_equal(branch, row_of(vcs_event_pick_read, d->row, 0)->default_branch))
+	else if (*branch && !text_equal(branch, d->row->default_branch))
 		end.message = "The default branch of the repository has changed.";
 	end.is_error = renamed.is_error;
 	return vcs_event_end(d->store, &end, err);
@@ -198,19 +198,20 @@ struct deciding {
 static int decide_in(void *data, struct err *err)
 {
 	struct deciding *deciding = data;
-	_cleanup_(rows_release) struct rows row = ROWS_INIT;
-	_cleanup_(decision_release) struct vcs_decision d = {.store = deciding->store, .row = &row};
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(decision_release) struct vcs_decision d = {.store = deciding->store};
 
 	deciding->event.text[0] = '\0';
-	if (vcs_event_pick(deciding->store, &deciding->turn, &row, err) < 0)
+	if (vcs_event_pick(deciding->store, &deciding->turn, &rows, err) < 0)
 		return -1;
-	if (!row.count)
+	if (!rows.count)
 		return 0;
-	d.id = row_of(vcs_event_pick_read, &row, 0)->event_id;
-	d.repository_id = row_of(vcs_event_pick_read, &row, 0)->repository_id;
-	d.detail = json_shown(row_of(vcs_event_pick_read, &row, 0)->detail);
+	d.row = row_of(vcs_event_pick, &rows, 0);
+	d.id = d.row->event_id;
+	d.repository_id = d.row->repository_id;
+	d.detail = json_shown(d.row->detail);
 	text_copy(deciding->event.text, ID_SIZE, d.id);
-	vcs_event_of_row(row_of(vcs_event_pick_read, &row, 0), &d.event);
+	vcs_event_of_row(d.row, &d.event);
 	if (d.event.kind == VCS_EVENT_KINDS) /* of a newer version of the scheduler */
 		return vcs_event_postpone(d.store, d.id, "This scheduler does not know this kind of event.", err);
 	return deciders[d.event.kind](&d, err);
@@ -242,8 +243,9 @@ int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
 	if (vcs_event_turns(store, MAX_TURNS, &turns, err) < 0)
 		return -1;
 	for (int i = 0; i < turns.count && (i == 0 || clock_mono_ms() < end); i++) {
-		deciding.turn = (struct vcs_turn){row_of(events_turns, &turns, i)->repository_id,
-			row_of(events_turns, &turns, i)->organization_id};
+		const struct vcs_event_turns_row *turn = row_of(vcs_event_turns, &turns, i);
+
+		deciding.turn = (struct vcs_turn){turn->repository_id, turn->organization_id};
 		if (turn_take(&deciding, err) < 0)
 			return -1;
 		decided |= deciding.event.text[0] != '\0';

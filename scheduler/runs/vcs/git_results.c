@@ -46,7 +46,8 @@ static int claim_failed(struct store *store, const char *job_id, const char *tok
 
 static void claimed_add(struct claiming *c, int row, json_t *jobs)
 {
-	const char *id = row_of(git_jobs_pick, &c->rows, row)->id;
+	const struct git_jobs_pick_row *picked = row_of(git_jobs_pick, &c->rows, row);
+	const char *id = picked->id;
 	const char *token = json_string_value(json_array_get(c->tokens, (size_t)row));
 	struct err why = ERR_INIT;
 	json_t *order = NULL;
@@ -56,7 +57,7 @@ static void claimed_add(struct claiming *c, int row, json_t *jobs)
 		return;
 	}
 	json_object_set_new(order, "job", json_string(id));
-	json_object_set_new(order, "attempt", json_integer(row_of(git_jobs_pick, &c->rows, row)->attempt));
+	json_object_set_new(order, "attempt", json_integer(picked->attempt));
 	json_object_set_new(order, "token", json_string(token));
 	json_array_append_new(jobs, order);
 }
@@ -95,8 +96,8 @@ static int look_failed(struct store *store, const struct git_job *job, const cha
 	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0 ||
 		vcs_repository_doubt(store, job->repository.text, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, look_failed, .repository = job->repository.text, .sentence = sentence,
-		.look_seconds = LOOK_SECONDS, .look_failed_max = LOOK_FAILED_MAX);
+	return db_query(store->db, NULL, err, vcs_look_failed, .repository_id = job->repository.text,
+		.sentence = sentence, .look_seconds = LOOK_SECONDS, .max_seconds = LOOK_FAILED_MAX);
 }
 
 /* Tries the provider's API, which may list the changed files. */
@@ -127,7 +128,7 @@ static int retry_note(struct store *store, const struct git_job *job, const char
 {
 	if (job->kind != GIT_FETCH)
 		return 0;
-	return db_query(store->db, NULL, err, retry_note, .content = job->content.text, .sentence = sentence);
+	return db_query(store->db, NULL, err, vcs_content_note, .content_id = job->content.text, .sentence = sentence);
 }
 
 static int job_retry(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
@@ -198,12 +199,14 @@ static int look_stored(struct store *store, const struct git_job *job, const jso
 	if (job->again)
 		return 0;
 	/* Requests may be for the default branch. */
-	if (head && db_queue(store->db, err, look_stored_update, .repository = job->repository.text, .head = head) < 0)
+	if (head &&
+		db_queue(store->db, err, vcs_default_branch_set, .repository_id = job->repository.text, .head = head) <
+			0)
 		return -1;
 	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
 		return -1;
 	return db_queue(
-		store->db, err, look_stored_update_2, .repository = job->repository.text, .look_seconds = LOOK_SECONDS);
+		store->db, err, vcs_look_done, .repository_id = job->repository.text, .look_seconds = LOOK_SECONDS);
 }
 
 static int diff_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
@@ -243,7 +246,7 @@ static int host_keys_add(struct store *store, const struct git_job *job, const c
 {
 	if (!keys || !*keys)
 		return 0;
-	return db_query(store->db, NULL, err, host_keys_add, .repository = job->repository.text, .keys = keys);
+	return db_query(store->db, NULL, err, vcs_host_keys_add, .repository_id = job->repository.text, .keys = keys);
 }
 
 static int success_store(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
@@ -326,7 +329,7 @@ int git_jobs_sweep(struct store *store, struct err *err)
 		struct losing losing = {.store = store};
 		struct err why = ERR_INIT;
 
-		git_job_of_row(row_of(held, &rows, i), &losing.job);
+		git_job_of_row(row_of(git_job, &rows, i), &losing.job);
 		if (db_transaction(store->db, losing_run, &losing, &why) == 0 || why.kind == ERR_NOT_FOUND)
 			continue;
 		log_error("a lost git job can't be ended", "job", losing.job.id.text, "error", why.message, NULL);

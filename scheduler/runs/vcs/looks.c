@@ -7,6 +7,7 @@
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/calls/pulls.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -22,7 +23,7 @@ enum { MAX_FOUND = 1000 };
 struct look {
 	struct store *store;
 	const char *repository_id;
-	const struct rows *repository; /* of vcs_repository_lock */
+	const struct vcs_repository_locked_row *repository;
 	enum vcs_dialect dialect;
 	const json_t *refs; /* now */
 	const char *began;  /* when the worker began to look */
@@ -45,7 +46,7 @@ static const char *sha_of(const json_t *refs, const char *name)
 /* The full name of a request's branch: that of its subject, else the default one. False if it is not known. */
 static bool request_ref(const struct look *l, const char *branch, char *ret_ref, size_t size)
 {
-	const char *name = *branch ? branch : row_of(refs_locked, l->repository, 0)->default_branch;
+	const char *name = *branch ? branch : l->repository->default_branch;
 
 	if (!name || !*name || strlen(name) + sizeof("refs/heads/") > size)
 		return false;
@@ -70,10 +71,9 @@ static int commit_check(const struct look *l, const char *sha, bool *ret_known, 
 	return vcs_commit_came(l->store, l->repository_id, sha, ret_known, err);
 }
 
-static int request_go_on(struct look *l, int row, const char *subject, struct err *err)
+static int request_go_on(struct look *l, const struct vcs_events_looking_row *row, const char *subject, struct err *err)
 {
-	const char *id = row_of(vcs_events_looking, &l->looking, row)->event_id,
-		   *sha = row_of(vcs_events_looking, &l->looking, row)->sha;
+	const char *id = row->event_id, *sha = row->sha;
 	struct vcs_end end = {.id = id, .is_error = true, .message = "The branch is not in the repository."};
 	_cleanup_(freep) char *branch = NULL;
 	char ref[VCS_REF_MAX + 1];
@@ -95,38 +95,36 @@ static int request_go_on(struct look *l, int row, const char *subject, struct er
 
 /* A deletion goes on if the ref is still gone. The repository may not show the heads of pull requests; then there is
  * nothing to compare with. */
-static bool is_newest(const struct look *l, int row)
+static bool is_newest(const struct look *l, const struct vcs_events_looking_row *row)
 {
-	const char *ref = row_of(vcs_events_looking, &l->looking, row)->ref,
-		   *sha = row_of(vcs_events_looking, &l->looking, row)->sha;
-	long long number = row_of(vcs_events_looking, &l->looking, row)->pull_request;
+	long long number = row->pull_request;
 	char head[VCS_PR_REF_SIZE];
 
 	if (number && vcs_pr_ref(l->dialect, number, head) && l->dialect != VCS_AZURE)
-		return !*sha_of(l->refs, head) || text_equal(sha_of(l->refs, head), sha);
+		return !*sha_of(l->refs, head) || text_equal(sha_of(l->refs, head), row->sha);
 	if (number)
 		return true;
-	return text_equal(sha_of(l->refs, ref), sha);
+	return text_equal(sha_of(l->refs, row->ref), row->sha);
 }
 
 /* A pull request that was opened or reopened, or whose base was changed, is that with its newer head, too. NULL: the
  * event is nothing of the kind. */
-static const char *newer_head(const struct look *l, int row)
+static const char *newer_head(const struct look *l, const struct vcs_events_looking_row *row)
 {
-	long long number = row_of(vcs_events_looking, &l->looking, row)->pull_request;
+	long long number = row->pull_request;
 	char head[VCS_PR_REF_SIZE];
 
-	if (vcs_event_kind_of(row_of(vcs_events_looking, &l->looking, row)->kind) != VCS_PR_OPEN || !number ||
-		!vcs_pr_ref(l->dialect, number, head))
+	if (vcs_event_kind_of(row->kind) != VCS_PR_OPEN || !number || !vcs_pr_ref(l->dialect, number, head))
 		return NULL;
 	return sha_of(l->refs, head);
 }
 
 static int looking_settle(struct look *l, struct err *err)
 {
-	for (int row = 0; row < l->looking.count; row++) {
-		const char *id = row_of(vcs_events_looking, &l->looking, row)->event_id;
-		json_auto_t *detail = json_shown(row_of(vcs_events_looking, &l->looking, row)->detail);
+	for (int i = 0; i < l->looking.count; i++) {
+		const struct vcs_events_looking_row *row = row_of(vcs_events_looking, &l->looking, i);
+		const char *id = row->event_id;
+		json_auto_t *detail = json_shown(row->detail);
 		const char *subject = json_string_at(detail, "subject");
 		const char *head = newer_head(l, row);
 		int result;
@@ -149,10 +147,12 @@ static int looking_settle(struct look *l, struct err *err)
 /* An event of the same commit waits already. */
 static bool is_expected(const struct look *l, const char *ref, const char *sha)
 {
-	for (int row = 0; row < l->looking.count; row++)
-		if (text_equal(row_of(vcs_events_looking, &l->looking, row)->ref, ref) &&
-			text_equal(row_of(vcs_events_looking, &l->looking, row)->sha, sha))
+	for (int i = 0; i < l->looking.count; i++) {
+		const struct vcs_events_looking_row *row = row_of(vcs_events_looking, &l->looking, i);
+
+		if (text_equal(row->ref, ref) && text_equal(row->sha, sha))
 			return true;
+	}
 	return false;
 }
 
@@ -161,7 +161,7 @@ static bool is_followed(const struct look *l, const char *branch)
 	for (int i = 0; branch && i < l->followed.count; i++) {
 		const char *followed = row_of(vcs_branches_followed, &l->followed, i)->branch;
 
-		if (text_equal(*followed ? followed : row_of(refs_locked, l->repository, 0)->default_branch, branch))
+		if (text_equal(*followed ? followed : l->repository->default_branch, branch))
 			return true;
 	}
 	return false;
@@ -231,10 +231,12 @@ static void pull_request_compare(struct look *l, const struct vcs_pull_requests_
 	if (l->dialect == VCS_AZURE || !vcs_pr_ref(l->dialect, number, ref) || !*sha_of(l->refs, ref) ||
 		text_equal(sha_of(l->refs, ref), known) || l->found_count == MAX_FOUND)
 		return;
-	for (int i = 0; i < l->looking.count; i++)
-		if (row_of(vcs_events_looking, &l->looking, i)->pull_request == number &&
-			text_equal(row_of(vcs_events_looking, &l->looking, i)->sha, sha_of(l->refs, ref)))
+	for (int i = 0; i < l->looking.count; i++) {
+		const struct vcs_events_looking_row *waiting = row_of(vcs_events_looking, &l->looking, i);
+
+		if (waiting->pull_request == number && text_equal(waiting->sha, sha_of(l->refs, ref)))
 			return;
+	}
 	found_add(l, VCS_PR_UPDATE, text_or_empty(json_string_at(detail, "ref")), known, sha_of(l->refs, ref));
 	event = &l->found[l->found_count - 1];
 	vcs_event_from_detail(event, detail);
@@ -267,10 +269,9 @@ static int found_insert(struct look *l, struct err *err)
 
 static int look_load(struct look *l, struct err *err)
 {
-	l->is_first = !row_of(refs_locked, l->repository, 0)->looked_at;
-	l->dialect = vcs_dialect_of(vcs_provider_of(row_of(refs_locked, l->repository, 0)->provider),
-		row_of(refs_locked, l->repository, 0)->api_url);
-	l->began = row_of(refs_locked, l->repository, 0)->look_began;
+	l->is_first = !l->repository->looked_at;
+	l->dialect = vcs_dialect_named(l->repository->provider, l->repository->api_url);
+	l->began = l->repository->look_began;
 	if (vcs_refs_read(l->store, l->repository_id, l->began, &l->before, &l->newer, err) < 0 ||
 		vcs_events_looking(l->store, l->repository_id, l->began, &l->looking, err) < 0)
 		return -1;
@@ -359,16 +360,18 @@ static int look_apply(struct look *l, struct err *err)
 
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)
 {
-	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(look_free) struct look *l = mem_new(1, sizeof(*l));
 
 	l->store = store;
 	l->repository_id = repository_id;
-	l->repository = &repository;
 	l->refs = refs;
-	if (vcs_repository_lock(store, repository_id, &repository, err) < 0)
+	if (vcs_repository_lock(store, repository_id, &rows, err) < 0)
 		return -1;
-	return repository.count ? look_apply(l, err) : 0;
+	if (!rows.count)
+		return 0;
+	l->repository = row_of(vcs_repository_locked, &rows, 0);
+	return look_apply(l, err);
 }
 
 /* After a failed look, a request to run a commit ends with the reason. The first configuration of a new workspace, and

@@ -10,11 +10,11 @@
 #include "scheduler/runs/run_create.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/vcs/calls/reports.h"
-#include "scheduler/store/vcs/event_list.sql.h"
 #include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/heads.h"
+#include "scheduler/store/vcs/events/heads.sql.h"
 #include "scheduler/store/vcs/repositories.h"
 
 enum { MESSAGE_MAX = 500, SENTENCE_SIZE = 1024 };
@@ -67,18 +67,17 @@ static bool is_request(const struct vcs_decision *d)
 
 static bool on_default_branch(const struct vcs_decision *d)
 {
-	const char *branch = *d->event.default_branch ? d->event.default_branch
-						      : row_of(vcs_event_pick_read, d->row, 0)->default_branch;
+	const char *branch = *d->event.default_branch ? d->event.default_branch : d->row->default_branch;
 
 	return d->event.kind == VCS_PUSH && text_equal(vcs_ref_branch(d->event.ref), branch);
 }
 
-void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha)
+void vcs_ingress_complete(json_t *detail, struct vcs_place_columns repository, const char *sha)
 {
 	_cleanup_(freep) char *clone_url = NULL, *commit_url = NULL;
 	struct vcs_place place;
 
-	if (!vcs_place_of_row(row_of(vcs_event, repository, 0), &place))
+	if (!vcs_place_of(repository, &place))
 		return;
 	clone_url = vcs_clone_url(&place);
 	commit_url = vcs_commit_url(&place, sha);
@@ -99,7 +98,7 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 		{"commit-message", e->message},
 		{"commit-url", e->commit_url},
 		{"compare-url", e->compare_url},
-		{"identifier", row_of(vcs_event_pick_read, d->row, 0)->identifier},
+		{"identifier", d->row->identifier},
 		{"pull-request-url", e->pull_request_url},
 		{"pull-request-title", e->title},
 		{"pull-request-body", e->body},
@@ -112,7 +111,9 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i].text && *texts[i].text)
 			json_object_set_new(detail, texts[i].name, json_string(texts[i].text));
-	vcs_ingress_complete(detail, d->row, e->sha);
+	vcs_ingress_complete(detail,
+		(struct vcs_place_columns){d->row->identifier, d->row->provider, d->row->http_url, d->row->api_url},
+		e->sha);
 	/* Any run of this configuration, also one that a user queues, gets no secrets (run_create.c, job_document.c).
 	 */
 	if (vcs_event_is_pr(e) && e->fork != VCS_FORK_NO)
@@ -143,47 +144,44 @@ static bool setting(const json_t *settings, const char *name, bool fallback)
 }
 
 /* A new connection requests a look. Before its result, a push may bring the same commit to the workspace. */
-static bool is_duplicate(const struct vcs_decision *d, int row)
+static bool is_duplicate(const struct vcs_decision *d, const struct vcs_subject_row *row)
 {
-	const struct rows *rows = &d->subjects;
-
 	if (is_request(d))
-		return row_bool(rows, row, "head_newer") && !json_bool_at(d->detail, "again", false);
-	if (d->event.rerun && row_bool(rows, row, "head_ended"))
+		return row->head_newer && !json_bool_at(d->detail, "again", false);
+	if (d->event.rerun && row->head_ended)
 		return false;
-	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
+	return row->has_head && !(d->closed && row->head_canceled);
 }
 
 /* A request is for the subject's branch, whatever files have changed. The request of a new connection does not depend
  * on earlier runs of the workspace. */
-static void subject_read(const struct vcs_decision *d, int row, struct vcs_subject_reader *ret_reader)
+static void subject_read(
+	const struct vcs_decision *d, const struct vcs_subject_row *row, struct vcs_subject_reader *ret_reader)
 {
-	const struct rows *rows = &d->subjects;
-	json_t *settings = row_json(rows, row, "settings");
-	bool is_policy_set = row_bool(rows, row, "policy_set");
-	json_t *patterns = is_policy_set ? row_json(rows, row, "patterns") : NULL;
+	json_t *settings = json_shown(row->settings);
+	json_t *patterns = row->policy_set ? json_shown(row->patterns) : NULL;
 
 	*ret_reader = (struct vcs_subject_reader){.settings = settings,
 		.patterns = patterns,
-		.subject = {.policy_set = is_policy_set,
-			.unavailable = !row_bool(rows, row, "available"),
-			.branch = row_text(rows, row, "branch"),
-			.default_branch = text_or_empty(row_of(vcs_event_pick_read, d->row, 0)->default_branch),
-			.patterns = is_policy_set ? patterns : json_object_get(settings, "trigger-patterns"),
-			.folder = row_text(rows, row, "folder"),
-			.tags_regex = is_request(d) ? "" : row_text(rows, row, "tags_regex"),
+		.subject = {.policy_set = row->policy_set,
+			.unavailable = !row->available,
+			.branch = row->branch,
+			.default_branch = text_or_empty(d->row->default_branch),
+			.patterns = row->policy_set ? patterns : json_object_get(settings, "trigger-patterns"),
+			.folder = row->folder,
+			.tags_regex = is_request(d) ? "" : row->tags_regex,
 			.prefixes = json_object_get(settings, "trigger-prefixes"),
 			.file_triggers = !is_request(d) && setting(settings, "file-triggers-enabled", true),
 			.speculative = setting(settings, "speculative-enabled", true),
-			.cancels_plans = row_bool(rows, row, "cancels"),
+			.cancels_plans = row->cancels,
 			.queue_all_runs = setting(settings, "queue-all-runs", false),
-			.had_run = !is_request(d) && row_bool(rows, row, "had_run"),
-			.locked = row_bool(rows, row, "locked"),
+			.had_run = !is_request(d) && row->had_run,
+			.locked = row->locked,
 			.newest_only = setting(settings, "vcs-newest-only", false),
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
-			.fork_pool = row_bool(rows, row, "has_fork_pool"),
-			.approved = row_bool(rows, row, "approved"),
+			.fork_pool = row->has_fork_pool,
+			.approved = row->approved,
 			.duplicate = is_duplicate(d, row)}};
 }
 
@@ -196,7 +194,7 @@ int vcs_subjects_load(struct vcs_decision *d, struct err *err)
 		return -1;
 	d->readers = mem_new((size_t)d->subjects.count + 1, sizeof(*d->readers));
 	for (int row = 0; row < d->subjects.count; row++)
-		subject_read(d, row, &d->readers[row]);
+		subject_read(d, row_of(vcs_subject, &d->subjects, row), &d->readers[row]);
 	return 0;
 }
 
@@ -212,7 +210,7 @@ void vcs_subjects_release(struct vcs_decision *d)
 
 bool vcs_files_wanted(const struct vcs_decision *d)
 {
-	if (d->event.files || row_of(vcs_event_pick_read, d->row, 0)->files_note || is_request(d))
+	if (d->event.files || d->row->files_note || is_request(d))
 		return false;
 	for (int row = 0; row < d->subjects.count; row++)
 		if (vcs_files_matter(&d->event, &d->readers[row].subject))
@@ -242,23 +240,20 @@ static void run_add(struct outcomes *o, struct subject_outcome *item, const char
 	item->has_run = true;
 }
 
-static int version_add(struct outcomes *o, int row, struct err *err)
+static int version_add(
+	struct outcomes *o, const struct vcs_subject_row *row, struct subject_outcome *item, struct err *err)
 {
-	const struct rows *rows = &o->d->subjects;
-	bool is_policy_set = row_bool(rows, row, "policy_set"), submodules = row_bool(rows, row, "submodules");
-	struct subject_outcome *item = &o->items[row];
-
-	if (content_choose(o, submodules, err) < 0)
+	if (content_choose(o, row->submodules, err) < 0)
 		return -1;
-	item->version = id_new(is_policy_set ? "polsetver" : "cv");
-	json_array_append_new(is_policy_set ? o->policy_versions : o->configurations,
-		json_pack("{ss ss ss sb}", "id", item->version.text, is_policy_set ? "policy_set_id" : "workspace_id",
-			row_text(rows, row, "id"), "content_id", o->contents[submodules].text, "stored",
-			o->stored[submodules]));
+	item->version = id_new(row->policy_set ? "polsetver" : "cv");
+	json_array_append_new(row->policy_set ? o->policy_versions : o->configurations,
+		json_pack("{ss ss ss sb}", "id", item->version.text, row->policy_set ? "policy_set_id" : "workspace_id",
+			row->id, "content_id", o->contents[row->submodules].text, "stored",
+			o->stored[row->submodules]));
 	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN)
 		o->made++;
-	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN && !is_policy_set)
-		run_add(o, item, row_text(rows, row, "id"));
+	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN && !row->policy_set)
+		run_add(o, item, row->id);
 	return 0;
 }
 
@@ -266,13 +261,14 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 {
 	bool again = json_bool_at(o->d->detail, "again", false);
 
-	for (int row = 0; row < o->d->subjects.count; row++) {
-		const struct vcs_subject *subject = &o->d->readers[row].subject;
-		struct subject_outcome *item = &o->items[row];
+	for (int i = 0; i < o->d->subjects.count; i++) {
+		const struct vcs_subject_row *row = row_of(vcs_subject, &o->d->subjects, i);
+		const struct vcs_subject *subject = &o->d->readers[i].subject;
+		struct subject_outcome *item = &o->items[i];
 		enum vcs_makes makes;
 
 		/* By vcs_policy_version_begin, or when the head of a fork was approved for other workspaces. */
-		if (row_bool(&o->d->subjects, row, "is_made")) {
+		if (row->is_made) {
 			item->reason = subject->policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_PLANNED;
 			o->made++;
 			continue;
@@ -281,7 +277,7 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 			? (subject->policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
 			: vcs_decide(&o->d->event, subject);
 		makes = vcs_reason_makes(item->reason);
-		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, err) < 0)
+		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, item, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -293,7 +289,7 @@ static int versions_create(struct outcomes *o, struct err *err)
 	json_auto_t *detail = ingress_detail(d);
 	const struct vcs_ingress ingress = {.event_id = d->id,
 		.sha = d->event.sha,
-		.source = vcs_provider_source(vcs_provider_of(row_of(vcs_event_pick_read, d->row, 0)->provider)),
+		.source = vcs_provider_source(vcs_provider_of(d->row->provider)),
 		.branch = is_tag(&d->event) ? "" : vcs_ref_short(d->event.ref),
 		.tag = is_tag(&d->event) ? vcs_ref_short(d->event.ref) : "",
 		.actor = json_string_at(d->detail, "actor"),
@@ -349,20 +345,19 @@ static int outcomes_write(struct outcomes *o, struct err *err)
 	const struct vcs_head head = head_of(o->d);
 	json_auto_t *all = json_array(), *commits = json_array();
 
-	for (int row = 0; row < o->d->subjects.count; row++) {
-		const struct subject_outcome *item = &o->items[row];
-		bool is_policy_set = row_bool(&o->d->subjects, row, "policy_set");
+	for (int i = 0; i < o->d->subjects.count; i++) {
+		const struct vcs_subject_row *row = row_of(vcs_subject, &o->d->subjects, i);
+		const struct subject_outcome *item = &o->items[i];
 		bool has_run = item->has_run && item->run.err.kind == ERR_NONE;
-		json_t *outcome = json_pack("{ss ss}", "subject_id", row_text(&o->d->subjects, row, "id"), "reason",
-			vcs_reason_name(item->reason));
+		json_t *outcome = json_pack("{ss ss}", "subject_id", row->id, "reason", vcs_reason_name(item->reason));
 
 		if (has_run)
 			json_object_set_new(outcome, "run_id", json_string(item->run.run.text));
-		if (item->version.text[0] && !is_policy_set)
+		if (item->version.text[0] && !row->policy_set)
 			json_object_set_new(outcome, "configuration_version_id", json_string(item->version.text));
 		json_array_append_new(all, outcome);
 		/* A run that could not be created is tried again by the next event of the commit. */
-		if (!is_policy_set && (has_run || vcs_reason_makes(item->reason) == VCS_MAKES_VERSION))
+		if (!row->policy_set && (has_run || vcs_reason_makes(item->reason) == VCS_MAKES_VERSION))
 			json_array_append(commits, outcome);
 	}
 	if (json_array_size(all) && vcs_outcomes_write(o->d->store, o->d->id, all, err) < 0)
@@ -401,7 +396,7 @@ static int earlier_end(struct outcomes *o, enum vcs_older older, struct db_array
 	for (int i = 0; i < rows.count; i++) {
 		items[i] = (struct run_transition){
 			.event = {.kind = endings[older].event}, .reason = endings[older].reason};
-		text_copy(items[i].run.text, ID_SIZE, row_text(&rows, i, "id"));
+		text_copy(items[i].run.text, ID_SIZE, row_of(vcs_earlier_run, &rows, i)->id);
 	}
 	if (!rows.count)
 		return 0;
@@ -415,7 +410,7 @@ static int all_earlier_end(struct outcomes *o, struct err *err)
 
 		for (int row = 0; row < o->d->subjects.count; row++)
 			if (vcs_older_runs(&o->d->event, &o->d->readers[row].subject, o->items[row].reason) == older)
-				db_array_add(&workspaces, row_text(&o->d->subjects, row, "id"));
+				db_array_add(&workspaces, row_of(vcs_subject, &o->d->subjects, row)->id);
 		if (workspaces.count && earlier_end(o, older, &workspaces, err) < 0)
 			return -1;
 	}

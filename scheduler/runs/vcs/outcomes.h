@@ -5,6 +5,8 @@
 /* Decides one event for all workspaces and policy sets of its repository, and applies the outcomes. */
 
 #include "scheduler/store/store.h"
+#include "scheduler/store/vcs/events.sql.h"
+#include "scheduler/store/vcs/repositories.h"
 #include "scheduler/vcs/rules.h"
 
 /* A workspace or policy set. Owns the JSON that the subject borrows. */
@@ -16,7 +18,7 @@ struct vcs_subject_reader {
 /* An event while it is decided, in a transaction that has locked its repository. */
 struct vcs_decision {
 	struct store *store;
-	const struct rows *row; /* of vcs_event_pick */
+	const struct vcs_event_pick_row *row;
 	const char *id, *repository_id;
 	const json_t *detail; /* of the row */
 	struct vcs_event event;
@@ -34,8 +36,7 @@ bool vcs_files_wanted(const struct vcs_decision *d);
 /* Makes configuration versions, runs and versions of policy sets, ends earlier runs, and ends the event. */
 int vcs_outcomes_apply(struct vcs_decision *d, struct err *err);
 
-/* Adds clone-url and commit-url if they are missing, as in events of looks. `repository`: a row for vcs_place_of_row.
- */
-void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha);
+/* Adds clone-url and commit-url if they are missing, as in events of looks. */
+void vcs_ingress_complete(json_t *detail, struct vcs_place_columns repository, const char *sha);
 
 #endif

@@ -13,7 +13,6 @@ enum { MAX_PAGES = 20 };
 struct comparison {
 	struct store *store;
 	const struct vcs_claimed *call;
-	const json_t *items;
 	struct rows known; /* a row for each item */
 	long long known_to;
 	struct vcs_events found;
@@ -36,9 +35,10 @@ static void found_add(struct comparison *c, struct vcs_event *event)
 }
 
 /* Stores a difference that makes no event: a new title, or a pull request that is older than the connection. */
-static int pull_note(const struct comparison *c, int row, const struct vcs_event *event, struct err *err)
+static int pull_note(const struct comparison *c, const struct vcs_pulls_known_row *row, const struct vcs_event *event,
+	struct err *err)
 {
-	json_auto_t *known = json_shown(row_of(vcs_pulls_known, &c->known, row)->detail), *detail = json_object();
+	json_auto_t *known = json_shown(row->detail), *detail = json_object();
 	json_auto_t *now = vcs_event_detail(event);
 	const char *head = *event->sha ? event->sha : event->short_sha;
 
@@ -51,27 +51,24 @@ static int pull_note(const struct comparison *c, int row, const struct vcs_event
 		return 0;
 	return vcs_pull_request_write(c->store,
 		&(struct vcs_pull_request){.repository_id = c->call->repository_id,
-			.head_sha = !row_of(vcs_pulls_known, &c->known, row)->head_sha
-				? head
-				: row_of(vcs_pulls_known, &c->known, row)->head_sha,
+			.head_sha = row->head_sha ? row->head_sha : head,
 			.number = event->number,
 			.is_open = true,
 			.detail = detail},
 		err);
 }
 
-static int pull_compare(struct comparison *c, int row, struct err *err)
+static int pull_compare(
+	struct comparison *c, const json_t *item, const struct vcs_pulls_known_row *row, struct err *err)
 {
-	const json_t *item = json_array_get(c->items, (size_t)row);
 	_cleanup_(vcs_event_release) struct vcs_event event = VCS_EVENT_INIT;
-	json_auto_t *detail = json_shown(row_of(vcs_pulls_known, &c->known, row)->detail);
+	json_auto_t *detail = json_shown(row->detail);
 	bool open = json_bool_at(item, "open", false);
-	const struct vcs_known_pull known = {.head_sha = row_of(vcs_pulls_known, &c->known, row)->head_sha,
-		.open = text_equal(row_of(vcs_pulls_known, &c->known, row)->state, "open"),
-		.detail = detail};
+	const struct vcs_known_pull known = {
+		.head_sha = row->head_sha, .open = text_equal(row->state, "open"), .detail = detail};
 	bool differs, is_older;
 
-	if (!row_of(vcs_pulls_known, &c->known, row)->settled || !vcs_pull_read(item, &event))
+	if (!row->settled || !vcs_pull_read(item, &event))
 		return 0;
 	differs = vcs_pull_compare(&known, open, &event);
 	is_older = !known.head_sha && (c->known_to < 0 || event.number <= c->known_to);
@@ -96,8 +93,7 @@ static json_t *numbers_of(const json_t *items)
 /* Locks the repository first, in the same order as looks and the VCS thread. */
 static int items_compare(struct store *store, const struct vcs_claimed *call, const json_t *items, struct err *err)
 {
-	_cleanup_(comparison_release) struct comparison c = {
-		.store = store, .call = call, .items = items, .found = VCS_EVENTS_INIT};
+	_cleanup_(comparison_release) struct comparison c = {.store = store, .call = call, .found = VCS_EVENTS_INIT};
 	const struct vcs_origin origin = {.repository_id = call->repository_id, .found_by = "poll"};
 	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
 	json_auto_t *numbers = numbers_of(items);
@@ -107,8 +103,8 @@ static int items_compare(struct store *store, const struct vcs_claimed *call, co
 		vcs_pulls_known(store, call->repository_id, numbers, json_string_at(call->arguments, "began"), &c.known,
 			err) < 0)
 		return -1;
-	for (int row = 0; row < c.known.count; row++)
-		if (pull_compare(&c, row, err) < 0)
+	for (int i = 0; i < c.known.count; i++)
+		if (pull_compare(&c, json_array_get(items, (size_t)i), row_of(vcs_pulls_known, &c.known, i), err) < 0)
 			return -1;
 	if (!c.found.count)
 		return 0;

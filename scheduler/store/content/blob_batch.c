@@ -42,12 +42,12 @@ int blob_add_shared(
 	return add(batch, store, ret_id->text, (struct blob_content){.bytes = content}, err);
 }
 
-/* Inserts in the order of ids, so that transactions that store the same content concurrently do not deadlock. */
 int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err)
 {
 	if (!batch->ids.count)
 		return 0;
-	return db_queue(store->db, err, blobs_insert, .ids = &batch->ids, .sizes = &batch->sizes, .p3 = &batch->sealed);
+	return db_queue(
+		store->db, err, blobs_insert, .ids = &batch->ids, .sizes = &batch->sizes, .sealed = &batch->sealed);
 }
 
 void blob_batch_release(struct blob_batch *batch)

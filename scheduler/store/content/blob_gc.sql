@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: blob_gc_sweep
--- Deletes blobs that nothing refers to, among the $1 that are due the longest (loose_blobs_look), and returns
+-- Deletes blobs that nothing refers to, among the :max that are due the longest (loose_blobs_look), and returns
 -- how many it looked at. Keeps two kinds of blobs and checks them again after 10 minutes. The first are named
 -- in the bundle of a policy evaluation that has no result yet (policy_evaluations_open). The second are locked
 -- by an upload that is about to refer to them.
--- takes: unused_blobs_max bigint
+-- takes: max bigint
 -- gives: looked bigint
 with looked as (
     select blob_id, of_policy
     from loose_blobs
     where look_at <= now()
     order by look_at
-    limit :unused_blobs_max
+    limit :max
     for update skip locked
 ),
 loose as (

@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: blob_offload_take
--- takes: from_bytes bigint, after_seconds double precision, offloads_max bigint
+-- statement: blob_moves_take
+-- Makes keys of objects for blobs that may move, the largest first, and lists the keys for removal until the
+-- move commits. The keys are random. The first two digits are a folder, since some stores keep the names of one
+-- folder in one list.
+-- takes: from_bytes bigint, after_seconds double precision, max bigint
 -- gives: key text, blob_id text null, size bigint
 with due as (
     select b.id, b.size, replace(gen_random_uuid()::text, '-', '') as name
@@ -11,7 +14,7 @@ with due as (
         and not exists (select 1 from object_removals r where r.blob_id = b.id)
         and not exists (select 1 from state_bases x where x.blob_id = b.id)
     order by b.size desc
-    limit :offloads_max
+    limit :max
 ),
 taken as (
     insert into object_removals (key, blob_id, size, due_at)
@@ -30,7 +33,9 @@ select key, blob_id, size
 from taken
 order by size;
 
--- statement: move_commit
+-- statement: blob_move_commit
+-- Replaces the row's bytes by the object's key. If the blob was deleted meanwhile, the object stays in
+-- object_removals.
 -- takes: key text, blob_id text, key_number bigint
 with written as (select key from object_removals where key = :key and due_at > now() for update),
 moved as (
@@ -43,17 +48,19 @@ moved as (
 delete from object_removals
 where key = :key and exists (select 1 from moved);
 
--- statement: move_give_up
+-- statement: blob_move_give_up
+-- Schedules the object for deletion, whether or not it was written. The blob is claimed again only after that.
 -- takes: key text
 update object_removals set due_at = now() + interval '5 seconds' where key = :key;
 
--- statement: blob_offload_move_one
+-- statement: blob_move_read
 -- takes: blob_id text
 -- gives: bytes_sealed bytea null
 select bytes_sealed from blobs where id = :blob_id and object_key is null;
 
--- statement: removals_take
--- takes: max_removals bigint
+-- statement: object_removals_take
+-- Claims a batch for 5 minutes, after which those of a crashed process are due again.
+-- takes: max bigint
 -- gives: key text
 update object_removals
 set due_at = now() + interval '5 minutes'
@@ -62,12 +69,13 @@ where key in (
     from object_removals
     where due_at <= now()
     order by due_at
-    limit :max_removals
+    limit :max
     for update skip locked
 )
 returning key;
 
--- statement: removals_commit
+-- statement: object_removals_commit
+-- Deletes the rows of deleted objects, and counts them.
 -- takes: keys text[]
 with gone as (delete from object_removals where key = any(:keys::text[]) returning size)
 update object_usage
@@ -75,6 +83,7 @@ set objects = objects - n, bytes = bytes - total
 from (select count(*) as n, coalesce(sum(size), 0) as total from gone) t
 where n > 0;
 
--- statement: removals_return
+-- statement: object_removals_return
+-- Lets objects be deleted again in 5 seconds.
 -- takes: keys text[]
 update object_removals set due_at = now() + interval '5 seconds' where key = any(:keys::text[]);

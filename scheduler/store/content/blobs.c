@@ -19,7 +19,7 @@ enum {
 /* Takes the sealed bytes. */
 static int row_insert(struct store *store, const char *id, size_t size, struct buf *sealed, struct err *err)
 {
-	int result = db_queue(store->db, err, row_insert, .id = id, .size = (long long)size,
+	int result = db_queue(store->db, err, blob_insert, .id = id, .size = (long long)size,
 		.bytes_sealed = db_blob(sealed->data, sealed->len));
 
 	buf_release(sealed);
@@ -109,27 +109,28 @@ int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct i
 
 /* ---- reading ---- */
 
-/* Appends the sealed bytes of `part` from the row, or from the object that the row names. part.key is set here. */
+/* Appends the sealed bytes of `part` from the blob's row, or from the object that the row names. part.key is set here.
+ */
 static int sealed_read(
-	struct store *store, struct sealed_blob blob, struct object_part part, struct buf *out, struct err *err)
+	struct store *store, const struct sealed_blob *blob, struct object_part part, struct buf *out, struct err *err)
 {
 	const struct buf *content;
 
-	if (row_null(blob.rows, blob.row, "object_key")) {
-		row_bytes(blob.rows, blob.row, "sealed", out);
+	if (!blob->object_key) {
+		hex_decode(blob->sealed, out);
 		return 0;
 	}
-	text_copy(part.key, sizeof(part.key), row_text(blob.rows, blob.row, "object_key"));
+	text_copy(part.key, sizeof(part.key), blob->object_key);
 	content = contents_find(store->contents, &part);
 	if (!content)
 		return err_set(err, ERR_UNAVAILABLE, "the content is in the object store: try again");
 	return buf_append(out, buf_str(content), content->len);
 }
 
-int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out, struct err *err)
+int blob_open(struct store *store, const struct sealed_blob *blob, struct buf *out, struct err *err)
 {
-	const char *id = row_text(blob.rows, blob.row, "blob_id");
-	_cleanup_(freep) char *context = blob.use ? mem_printf("%s:%s", id, blob.use) : mem_text(id);
+	_cleanup_(freep) char *context =
+		blob->use ? mem_printf("%s:%s", blob->blob_id, blob->use) : mem_text(blob->blob_id);
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	if (sealed_read(store, blob, (struct object_part){.from = 0}, &sealed, err) < 0)
@@ -139,7 +140,11 @@ int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out
 
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
-	return blob_of_row_as(store, (struct sealed_blob){.rows = rows, .row = row}, out, err);
+	const char *sealed = row_text(rows, row, "sealed");
+	const struct sealed_blob blob = {row_text(rows, row, "blob_id"), row_text(rows, row, "object_key"),
+		{sealed, strlen(text_or_empty(sealed))}, NULL};
+
+	return blob_open(store, &blob, out, err);
 }
 
 static int not_here(struct err *err)
@@ -150,10 +155,14 @@ static int not_here(struct err *err)
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct blob_get_row *row;
 
 	if (db_query(store->db, &rows, err, blob_get, .id = id) < 0)
 		return -1;
-	return rows.count ? blob_of_row(store, &rows, 0, out, err) : not_here(err);
+	if (!rows.count)
+		return not_here(err);
+	row = row_of(blob_get, &rows, 0);
+	return blob_open(store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
 }
 
 /* Consecutive pieces of a blob. */
@@ -166,10 +175,16 @@ static int pieces_read(struct store *store, const struct pieces *pieces, struct 
 {
 	const struct object_part part = {.from = pieces->first * SEALED_PIECE, .len = pieces->count * SEALED_PIECE};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct blob_pieces_read_row *row;
 
-	if (db_query(store->db, &rows, err, pieces_read, .id = pieces->id, .p2 = part.from + 1, .len = part.len) < 0)
+	if (db_query(store->db, &rows, err, blob_pieces_read, .id = pieces->id, .first_byte = part.from + 1,
+		    .len = part.len) < 0)
 		return -1;
-	return rows.count ? sealed_read(store, (struct sealed_blob){.rows = &rows}, part, out, err) : not_here(err);
+	if (!rows.count)
+		return not_here(err);
+	row = row_of(blob_pieces_read, &rows, 0);
+	return sealed_read(
+		store, &(struct sealed_blob){pieces->id, row->object_key, row->sealed, NULL}, part, out, err);
 }
 
 static int pieces_open(

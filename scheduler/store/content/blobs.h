@@ -27,16 +27,17 @@ struct id blob_shared_id(struct store *store, const char *sha256_hex);
 int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
 /* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
+/* The columns of :blob_select. Borrowed from the rows. */
+struct sealed_blob {
+	const char *blob_id, *object_key;
+	struct db_hex sealed;
+	const char *use; /* the use of blob_add_as; NULL: none */
+};
+/* The same for a blob that a statement has read. */
+int blob_open(struct store *store, const struct sealed_blob *blob, struct buf *out, struct err *err);
 /* The same from a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
 #define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
-/* The same for a blob that was sealed for one use (blob_add_as); blob_of_row can't open it. */
-struct sealed_blob {
-	const struct rows *rows;
-	int row;
-	const char *use; /* NULL: as blob_of_row */
-};
-int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out, struct err *err);
 /* Appends the bytes that seal the same content with the first key, for the blob of that id. */
 int blob_reseal(struct store *store, const char *id, struct bytes sealed, struct buf *out, struct err *err);
 #define BLOB_USE_BASE "base" /* of store/states/state_bases.c */

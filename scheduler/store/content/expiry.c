@@ -6,6 +6,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/content/expiry.sql.h"
+#include "scheduler/store/content/expiry_rules.sql.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/runs/logs.h"
 
@@ -15,16 +16,10 @@ static const char packing[] = "packing";
 
 /* ---- the scan ---- */
 
-/* $1, $2: the position; $3: the minimum age in seconds; $4: the limit. Each has an index in that order. */
-#define WALK(what, at)                                                                                                 \
-	"select id, " at "::text as at from " what " and (" at ", id) > ($1::timestamptz, $2::text) and " at           \
-	" <= now() - make_interval(secs => $3) order by " at ", id limit $4"
-
-static const char *const walks[] = {
-	[WALK_RUNS] = WALK("runs where ended_at is not null", "ended_at"),
-	[WALK_STATES] = WALK("state_versions where status = 'finalized'", "created_at"),
-	[WALK_CONFIGURATIONS] =
-		WALK("configuration_versions where status <> 'pending' and status <> 'errored'", "created_at"),
+static const struct db_statement *const walks[] = {
+	[WALK_RUNS] = &expiry_runs_statement,
+	[WALK_STATES] = &expiry_states_statement,
+	[WALK_CONFIGURATIONS] = &expiry_configurations_statement,
 };
 
 struct step {
@@ -46,23 +41,22 @@ static const char *scope(const struct step *s)
 	return s->by_policy ? "policy" : "site";
 }
 
-/* Locks the rule's position. No row: another scheduler holds it. A position for an earlier value of the site's setting
- * is stale and is deleted first: it does not cover what was created since. */
+/* Locks the rule's position. No row: another scheduler holds it. */
 static int mark_take(const struct step *s, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(s->store->db, NULL, err, mark_take_insert, .name = s->name, .scope = scope(s),
+	if (db_query(s->store->db, NULL, err, expiry_mark_ensure, .rule = s->name, .scope = scope(s),
 		    .setting = s->setting) < 0)
 		return -1;
-	return db_query(
-		s->store->db, ret_rows, err, mark_take_lock, .name = s->name, .scope = scope(s), .setting = s->setting);
+	return db_query(s->store->db, ret_rows, err, expiry_mark_lock, .rule = s->name, .scope = scope(s),
+		.setting = s->setting);
 }
 
 static int mark_set(const struct step *s, const struct rows *come_to, struct err *err)
 {
-	int last = come_to->count - 1;
+	const struct expiry_walk_row *last = row_of(expiry_walk, come_to, come_to->count - 1);
 
-	return db_query(s->store->db, NULL, err, mark_set, .name = s->name, .scope = scope(s), .setting = s->setting,
-		.at = row_text(come_to, last, "at"), .id = row_text(come_to, last, "id"));
+	return db_query(s->store->db, NULL, err, expiry_mark_set, .rule = s->name, .scope = scope(s),
+		.setting = s->setting, .at = last->at, .id = last->id);
 }
 
 /* ---- metrics and audit events ---- */
@@ -91,10 +85,10 @@ static int tell(struct store *store, const struct deed *deed, const struct rows 
 {
 	for (int i = 0; i < gone->count;) {
 		_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-		const char *organization = row_text(gone, i, "organization_id");
+		const char *organization = row_of(expired, gone, i)->organization_id;
 
-		for (; i < gone->count && text_equal(organization, row_text(gone, i, "organization_id")); i++)
-			db_array_add(&ids, row_text(gone, i, "id"));
+		for (; i < gone->count && text_equal(organization, row_of(expired, gone, i)->organization_id); i++)
+			db_array_add(&ids, row_of(expired, gone, i)->id);
 		if (tell_organization(store, deed, organization, &ids, err) < 0)
 			return -1;
 	}
@@ -119,7 +113,7 @@ static int batch_expire(const struct step *s, struct db_array *ids, struct err *
 static int batch_pack(const struct step *s, const struct rows *runs, struct err *err)
 {
 	for (int i = 0; i < runs->count; i++) {
-		const char *run = row_text(runs, i, "id");
+		const char *run = row_of(expiry_walk, runs, i)->id;
 		struct id plan = id_sibling(run, "plan"), apply = id_sibling(run, "apply");
 
 		if (log_pack(s->store, plan.text, s->setting, err) < 0 ||
@@ -134,22 +128,24 @@ static int step_in(void *data, struct err *err)
 	struct step *s = data;
 	_cleanup_(rows_release) struct rows mark = ROWS_INIT, come_to = ROWS_INIT;
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	const struct expiry_mark_lock_row *position;
 
 	s->more = false;
 	if (mark_take(s, &mark, err) < 0)
 		return -1;
 	if (!mark.count)
 		return 0;
-	if (db_query_sql(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_of(mark_take_lock, &mark, 0)->at),
-		    P_TEXT(row_of(mark_take_lock, &mark, 0)->id), P_INT(s->age_seconds), P_INT(s->max)) < 0)
+	position = row_of(expiry_mark_lock, &mark, 0);
+	if (db_query_one_of(s->store->db, &come_to, err, walks[s->walk], expiry_runs, .after_at = position->at,
+		    .after_id = position->id, .age_seconds = (double)s->age_seconds, .max = s->max) < 0)
 		return -1;
 	if (!come_to.count)
 		return 0;
 	for (int i = 0; i < come_to.count; i++)
-		db_array_add(&ids, row_text(&come_to, i, "id"));
-	if (s->leaves_out && !text_equal(row_text(&come_to, 0, "id"), s->last.text))
+		db_array_add(&ids, row_of(expiry_walk, &come_to, i)->id);
+	if (s->leaves_out && !text_equal(row_of(expiry_walk, &come_to, 0)->id, s->last.text))
 		return 0; /* another scheduler has advanced the position */
-	text_copy(s->last.text, sizeof(s->last.text), row_text(&come_to, come_to.count - 1, "id"));
+	text_copy(s->last.text, sizeof(s->last.text), row_of(expiry_walk, &come_to, come_to.count - 1)->id);
 	if (!s->leaves_out && (s->rule ? batch_expire(s, &ids, err) : batch_pack(s, &come_to, err)) < 0)
 		return -1;
 	s->more = come_to.count == s->max;
@@ -219,7 +215,7 @@ static int rule_run(struct store *store, const struct retention_policies *polici
 		return -1;
 	s.by_policy = true;
 	for (int i = 0; rule->of_policies && i < policies->others->count; i++) {
-		s.setting = row_of(expiry_run, policies->others, i)->days;
+		s.setting = row_of(expiry_policies, policies->others, i)->days;
 		s.age_seconds = s.setting * DAY_SECONDS;
 		if (step_run(&s, ret_more, err) < 0)
 			return -1;
@@ -240,7 +236,8 @@ static int hidden_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows gone = ROWS_INIT;
 	const struct deed deed = {h->rule->name, "destroy", h->rule->what};
 
-	if (db_query_sql(h->store->db, &gone, err, h->rule->sql, P_INT(h->days), P_INT(BATCH)) < 0)
+	if (db_query_one_of(
+		    h->store->db, &gone, err, h->rule->delete, expiry_hidden_states, .days = h->days, .max = BATCH) < 0)
 		return -1;
 	h->more = gone.count == BATCH;
 	return tell(h->store, &deed, &gone, err);
@@ -263,7 +260,7 @@ int expiry_run(struct store *store, const struct expiry_limits *limits, bool *re
 	_cleanup_(rows_release) struct rows others = ROWS_INIT;
 
 	*ret_more = false;
-	if (db_query(store->db, &others, err, expiry_run) < 0)
+	if (db_query(store->db, &others, err, expiry_policies) < 0)
 		return -1;
 	for (size_t i = 0; i < EXPIRY_RULES; i++)
 		if (rule_run(store, &(struct retention_policies){limits, &others}, &expiry_rules[i], ret_more, err) < 0)

@@ -33,7 +33,7 @@ struct expiry_rule {
 	size_t days;      /* the offset of its days in struct expiry_limits */
 	enum expiry_walk walk;
 	bool of_policies; /* policies of organizations and workspaces may set other days */
-	/* Deletes content and returns one row for each deleted item: organization_id, id. */
+	/* Deletes content and returns a row `expired` for each deleted item. */
 	int (*expire)(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err);
 };
 
@@ -43,7 +43,8 @@ extern const struct expiry_rule expiry_rules[EXPIRY_RULES];
 /* Permanently deletes what was soft-deleted so many days ago. These rules have no position: an index finds the due
  * rows. */
 struct hidden_rule {
-	const char *name, *what, *sql; /* $1: days, $2: maximum count; returns organization_id, id */
+	const char *name, *what;
+	const struct db_statement *delete; /* takes what expiry_hidden_states takes, gives `expired` */
 };
 extern const struct hidden_rule hidden_rules[HIDDEN_RULES];
 

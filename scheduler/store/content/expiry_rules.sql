@@ -24,9 +24,13 @@ held as (
     where case when :by_policy::boolean then k.days = :days::bigint else k.policy_id is null end
 ),;
 
--- statement: logs_expire
+-- shape: expired
+-- organization_id text null, id text
+
+-- statement: expiry_logs
+-- Deletes the logs of ended runs.
 -- takes: ids text[]
--- gives: organization_id text, id text
+-- gives: expired
 :expiry_rules_runs(),
     gone as (
         update operations o
@@ -39,9 +43,10 @@ select organization_id, id
 from gone
 order by organization_id;
 
--- statement: plan_files_expire
+-- statement: expiry_plan_files
+-- Deletes the data of ended runs that only an apply needs.
 -- takes: ids text[]
--- gives: organization_id text, id text
+-- gives: expired
 :expiry_rules_runs(),
     gone as (
         delete from operation_blobs b
@@ -53,9 +58,10 @@ select distinct organization_id, id
 from gone
 order by organization_id;
 
--- statement: plans_expire
+-- statement: expiry_plans
+-- Deletes the plans as JSON of ended runs, and the providers' schemas.
 -- takes: ids text[]
--- gives: organization_id text, id text
+-- gives: expired
 :expiry_rules_runs(),
     gone as (
         update operations o
@@ -73,9 +79,13 @@ select organization_id, id
 from gone
 order by organization_id;
 
--- statement: expiry_rules_states
+-- statement: expiry_old_states
+-- Hides states that have a newer one, but for the :states_newest newest ones of a workspace, its current one,
+-- and those that a run or a hold needs. A state with status detached loses its job_id: the unique index
+-- state_versions_job would otherwise reject its new status if the job has another state. No worker sends the
+-- state again, because no hold refers to the job any more.
 -- takes: ids text[], by_policy boolean, days bigint, states_newest bigint
--- gives: organization_id text null, id text
+-- gives: expired
 :expiry_rules_followed(state_versions) old as (
     select o.id, h.organization_id
     from held h
@@ -118,9 +128,11 @@ select organization_id, id
 from gone
 order by organization_id;
 
--- statement: expiry_rules_configurations
+-- statement: expiry_old_configurations
+-- Hides configuration versions that have a newer one, but for the current one of a workspace, and those that a
+-- run needs.
 -- takes: ids text[], by_policy boolean, days bigint
--- gives: organization_id text null, id text
+-- gives: expired
 :expiry_rules_followed(configuration_versions) old as (
     select o.id, h.organization_id
     from held h
@@ -144,3 +156,48 @@ order by organization_id;
 select organization_id, id
 from gone
 order by organization_id;
+
+-- fragment: expiry_hidden(table)
+-- Locks what was hidden :days ago, at most :max.
+with due as (
+    select id
+    from :table
+    where status = 'backing_data_soft_deleted' and hidden_at <= now() - make_interval(days => :days::int)
+    order by hidden_at
+    limit :max
+    for update skip locked
+),;
+
+-- statement: expiry_hidden_states
+-- Deletes the content of hidden states for good.
+-- takes: days integer, max bigint
+-- gives: expired
+:expiry_hidden(state_versions) outputs as (
+    delete from state_version_outputs o using due where o.state_version_id = due.id
+), gone as (
+    update state_versions s
+    set blob_id = null, json_blob_id = null, status = 'backing_data_permanently_deleted'
+    from due
+    where s.id = due.id
+    returning s.id, s.workspace_id
+)
+select w.organization_id, g.id
+from gone g
+join workspaces w on w.id = g.workspace_id
+order by w.organization_id;
+
+-- statement: expiry_hidden_configurations
+-- The same for configuration versions.
+-- takes: like expiry_hidden_states
+-- gives: expired
+:expiry_hidden(configuration_versions) gone as (
+    update configuration_versions c
+    set blob_id = null, status = 'backing_data_permanently_deleted'
+    from due
+    where c.id = due.id
+    returning c.id, c.workspace_id
+)
+select w.organization_id, g.id
+from gone g
+join workspaces w on w.id = g.workspace_id
+order by w.organization_id;

@@ -14,6 +14,7 @@
  * Functions with `objects` call the object store, and hold no transaction meanwhile.
  */
 
+#include "scheduler/store/content/rescues.sql.h"
 #include "scheduler/store/store.h"
 
 struct objects;
@@ -31,11 +32,10 @@ void rescue_grant_release(struct rescue_grant *grant);
 json_t *rescue_grant_json(struct store *store, const struct rescue_grant *grant, const char *job);
 int rescues_insert(struct store *store, const json_t *grants, struct err *err);
 
-/* Columns object_key, job_id, attempt, key_sealed, seen, run_id, workspace_id, token_hash of at most `max` objects of
- * held workspaces that are due, and sets when each is looked for again. */
+/* At most `max` objects of held workspaces that are due. Sets when each is looked for again. */
 int rescues_due(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Opens the object's key. */
-int rescue_key(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err);
+int rescue_key(struct store *store, const struct rescues_due_row *row, struct buf *ret_key, struct err *err);
 /* Records the first bytes of the object that was read, in hex. */
 int rescue_saw(struct store *store, const char *object_key, const char *seen, struct err *err);
 

@@ -1,17 +1,21 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: rescues_insert
--- takes: p1 jsonb, p2 double precision
+-- Inserts the objects of applies that are claimed. :grants: objects with job, object and sealed. The jobs are
+-- read by their primary key: their ids are an array (db/db.h).
+-- takes: grants jsonb, keep_seconds double precision
 insert into rescues (object_key, job_id, attempt, key_sealed, delete_at)
-select u.object, j.id, j.attempt, decode(u.sealed, 'base64'), now() + make_interval(secs => :p2)
-from jsonb_to_recordset(:p1::jsonb) as u(job text, object text, sealed text)
+select u.object, j.id, j.attempt, decode(u.sealed, 'base64'), now() + make_interval(secs => :keep_seconds)
+from jsonb_to_recordset(:grants::jsonb) as u(job text, object text, sealed text)
 join jobs j on j.id = u.job
-    and j.id = any(array(select d.job from jsonb_to_recordset(:p1::jsonb) as d(job text)))
+    and j.id = any(array(select d.job from jsonb_to_recordset(:grants::jsonb) as d(job text)))
 where j.stage = 'apply';
 
 -- statement: rescues_due
+-- Objects of held workspaces that are due. Each is looked for again after 5 s, then after a tenth of the hold's
+-- age, up to a minute.
 -- takes: max bigint
--- gives: object_key text, job_id text, attempt integer, key_sealed bytea, seen text, run_id text,
+-- gives: object_key text, job_id text, attempt integer, key_sealed bytea, seen text null, run_id text,
 -- workspace_id text, token_hash text
 with due as (
     select r.object_key, h.run_id, h.workspace_id, h.token_hash, h.began_at
@@ -30,10 +34,13 @@ where r.object_key = d.object_key
 returning r.object_key, r.job_id, r.attempt, r.key_sealed, r.seen, d.run_id, d.workspace_id, d.token_hash;
 
 -- statement: rescue_saw
+-- Records the first bytes of the object that was read, in hex.
 -- takes: object_key text, seen text
 update rescues set seen = :seen where object_key = :object_key;
 
--- statement: ended_note
+-- statement: rescues_ended_note
+-- Objects of ended attempts are deleted in 15 minutes. Rows of running applies are few, and those of ended ones
+-- stay for minutes only, unless their hold did not end with the last state.
 update rescues r
 set delete_at = now() + interval '15 minutes'
 where delete_at > now() + interval '15 minutes'
@@ -41,8 +48,9 @@ where delete_at > now() + interval '15 minutes'
         select 1 from jobs j where j.id = r.job_id and j.attempt = r.attempt and j.state = 'claimed'
     ) and not exists (select 1 from workspace_holds h where h.job_id = r.job_id);
 
--- statement: due_take
--- takes: max_rescues_deleted bigint
+-- statement: rescues_take
+-- Claims a batch for 5 minutes, after which those of a crashed process are due again.
+-- takes: max bigint
 -- gives: object_key text
 update rescues
 set delete_at = now() + interval '5 minutes'
@@ -51,7 +59,7 @@ where object_key in (
     from rescues
     where delete_at <= now()
     order by delete_at
-    limit :max_rescues_deleted
+    limit :max
     for update skip locked
 )
 returning object_key;

@@ -24,11 +24,11 @@ static int write_in(void *data, struct err *err)
 	const struct keeping *k = data;
 	struct id id = id_new("drp");
 
-	if (db_query(k->store->db, NULL, err, retention_write_delete, .organization_id = k->owner.organization_id,
+	if (db_query(k->store->db, NULL, err, retention_delete_other_kind, .organization_id = k->owner.organization_id,
 		    .workspace_id = k->owner.workspace_id, .days = k->days) < 0)
 		return -1;
-	if (db_query(k->store->db, NULL, err, retention_write_insert, .organization_id = k->owner.organization_id,
-		    .workspace_id = k->owner.workspace_id, .days = k->days, .id = id.text) < 0)
+	if (db_query(k->store->db, NULL, err, retention_write, .organization_id = k->owner.organization_id,
+		    .workspace_id = k->owner.workspace_id, .days = k->days, .new_id = id.text) < 0)
 		return -1;
 	return expiry_restart(k->store, err);
 }

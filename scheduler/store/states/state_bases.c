@@ -5,6 +5,8 @@
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/states/state_bases.sql.h"
 
+#include <string.h>
+
 enum { FRAME_LIMIT = DIFFERENCE_STATE_MAX + (1 << 20) };
 
 static const char use[] = BLOB_USE_BASE;
@@ -16,52 +18,77 @@ static char *difference_context(const char *state_id, const char *blob_id)
 
 /* ---- reading ---- */
 
-static int base_read(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+static int base_read(struct store *store, const struct sealed_state *state, struct buf *out, struct err *err)
 {
+	const struct sealed_blob base = {state->blob.blob_id, state->blob.object_key, state->blob.sealed, use};
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
 
-	if (blob_of_row_as(store, (struct sealed_blob){rows, row, use}, &frame, err) < 0)
+	if (blob_open(store, &base, &frame, err) < 0)
 		return -1;
 	return difference_apply((struct bytes){.len = 0}, buf_bytes(&frame), out, err);
 }
 
-static int difference_read(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+static int difference_read(struct store *store, const struct sealed_state *state, struct buf *out, struct err *err)
 {
-	_cleanup_(freep) char *context =
-		difference_context(row_text(rows, row, "state_id"), row_text(rows, row, "base_id"));
+	_cleanup_(freep) char *context = difference_context(state->id, state->base_id);
 	_cleanup_(buf_release) struct buf base = BUF_INIT(DIFFERENCE_STATE_MAX), frame = BUF_INIT(FRAME_LIMIT);
 
-	if (base_read(store, rows, row, &base, err) < 0 ||
-		seal_open(store, context, (struct sealed_column){rows, row, "difference_sealed"}, &frame, err) < 0)
+	if (base_read(store, state, &base, err) < 0 || hex_open(store, context, state->difference, &frame, err) < 0)
 		return -1;
 	return difference_apply(buf_bytes(&base), buf_bytes(&frame), out, err);
 }
 
-int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+int sealed_state_open(struct store *store, const struct sealed_state *state, struct buf *out, struct err *err)
 {
 	int result;
 
-	if (row_null(rows, row, "base_id"))
-		return blob_of_row(store, rows, row, out, err);
-	if (row_null(rows, row, "difference_sealed"))
-		result = base_read(store, rows, row, out, err);
+	if (!state->base_id)
+		return blob_open(store, &state->blob, out, err);
+	if (state->difference.text)
+		result = difference_read(store, state, out, err);
 	else
-		result = difference_read(store, rows, row, out, err);
+		result = base_read(store, state, out, err);
 	/* Stored data is damaged: that is not the client's error. */
 	if (result < 0 && err->kind == ERR_INVALID)
 		err->kind = ERR_INTERNAL;
 	return result;
 }
 
+static struct db_hex hex_at(const struct rows *rows, int row, const char *column)
+{
+	const char *text = row_text(rows, row, column);
+
+	return (struct db_hex){text, strlen(text_or_empty(text))};
+}
+
+int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
+{
+	const struct sealed_state state = {.id = row_text(rows, row, "state_id"),
+		.blob = {row_text(rows, row, "blob_id"), row_text(rows, row, "object_key"), hex_at(rows, row, "sealed"),
+			NULL},
+		.base_id = row_text(rows, row, "base_id"),
+		.difference = hex_at(rows, row, "difference_sealed")};
+
+	return sealed_state_open(store, &state, out, err);
+}
+
 int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_content_row *row = NULL;
 
 	if (db_query(store->db, &rows, err, state_content, .state_id = state_id) < 0)
 		return -1;
-	if (!rows.count || row_null(&rows, 0, "blob_id"))
+	if (rows.count)
+		row = row_of(state_content, &rows, 0);
+	if (!row || !row->blob_id)
 		return err_set(err, ERR_NOT_FOUND, "the state version has no content");
-	return state_content_of_row(store, &rows, 0, out, err);
+	return sealed_state_open(store,
+		&(struct sealed_state){.id = row->state_id,
+			.blob = {row->blob_id, row->object_key, row->sealed, NULL},
+			.base_id = row->base_id,
+			.difference = row->difference_sealed},
+		out, err);
 }
 
 /* ---- writing ---- */
@@ -110,21 +137,22 @@ int state_difference_add(
 	return 0;
 }
 
-/* Only the base's state has an MD5: computing it for each state would double the worker's costs. */
 static int differences_write(struct state_base_batch *batch, struct store *store, struct err *err)
 {
 	struct db_array *c = batch->differences;
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err, differences_write, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &batch->sealed);
+	return db_queue(store->db, err, state_differences_write, .ids = &c[0], .serials = &c[1], .sizes = &c[2],
+		.sealed = &batch->sealed);
 }
 
 int state_bases_insert(struct state_base_batch *batch, struct store *store, struct err *err)
 {
 	struct db_array *c = batch->bases;
 
-	if (c->count && db_queue(store->db, err, state_bases_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2]) < 0)
+	if (c->count &&
+		db_queue(store->db, err, state_bases_insert, .ids = &c[0], .blob_ids = &c[1], .digests = &c[2]) < 0)
 		return -1;
 	return differences_write(batch, store, err);
 }

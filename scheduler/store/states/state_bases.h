@@ -16,10 +16,21 @@
 
 #include "common/terraform/difference.h"
 #include "scheduler/store/content/blob_batch.h"
+#include "scheduler/store/content/blobs.h"
 
 /* Appends the state's content. ERR_NOT_FOUND if there is no such state version, or it has no content. Otherwise as
  * blob_get. */
 int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err);
+
+/* The columns of :state_content_select. Borrowed from the rows. */
+struct sealed_state {
+	const char *id;
+	struct sealed_blob blob;
+	const char *base_id;      /* NULL: the blob is the state */
+	struct db_hex difference; /* from the base; null: the base is the state */
+};
+/* The same for a state whose blob a statement has read. */
+int sealed_state_open(struct store *store, const struct sealed_state *state, struct buf *out, struct err *err);
 
 /* The columns of state_content_of_row, for a statement that reads state_versions as s, blobs as b and state_bases
  * as x. */

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: state_content_select()
--- The columns of state_content_of_row, for a statement that reads state_versions as s, blobs as b and
+-- The columns of struct sealed_state, for a statement that reads state_versions as s, blobs as b and
 -- state_bases as x.
 select b.id as blob_id, b.object_key, b.bytes_sealed as sealed, s.id as state_id, x.blob_id as base_id,
     x.difference_sealed;
 
 -- fragment: state_content_join()
--- Joins both with state_versions as s.
+-- Joins blobs and state_bases with state_versions as s.
 left join blobs b on b.id = s.blob_id
 left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id;
 
@@ -17,11 +17,13 @@ left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id;
 -- difference_sealed bytea null
 :state_content_select() from state_versions s :state_content_join() where s.id = :state_id;
 
--- statement: differences_write
--- takes: p1 text[], p2 bigint[], p3 bigint[], p4 bytea[]
+-- statement: state_differences_write
+-- Writes the newest states of applies as differences to their bases. Only the base's state has an MD5:
+-- computing it for each state would double the worker's costs.
+-- takes: ids text[], serials bigint[], sizes bigint[], sealed bytea[]
 with u as (
     select *
-    from unnest(:p1::text[], :p2::bigint[], :p3::bigint[], :p4::bytea[]) as u(id, serial, size, sealed)
+    from unnest(:ids::text[], :serials::bigint[], :sizes::bigint[], :sealed::bytea[]) as u(id, serial, size, sealed)
 ),
 kept as (
     update state_bases x set difference_sealed = u.sealed from u where x.state_version_id = u.id
@@ -32,7 +34,8 @@ from u
 where s.id = u.id;
 
 -- statement: state_bases_insert
--- takes: p1 text[], p2 text[], p3 text[]
+-- Makes the blobs the bases of the state versions.
+-- takes: ids text[], blob_ids text[], digests text[]
 insert into state_bases (state_version_id, blob_id, digest)
 select *
-from unnest(:p1::text[], :p2::text[], :p3::text[]);
+from unnest(:ids::text[], :blob_ids::text[], :digests::text[]);

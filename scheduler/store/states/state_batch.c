@@ -104,8 +104,8 @@ static int outputs_insert(struct state_batch *batch, struct store *store, struct
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err, outputs_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &c[3], .p5 = &c[4],
-		.p6 = &c[5], .output_values = &batch->output_values);
+	return db_queue(store->db, err, state_outputs_insert, .ids = &c[0], .state_ids = &c[1], .names = &c[2],
+		.sensitive = &c[3], .types = &c[4], .detailed_types = &c[5], .values = &batch->output_values);
 }
 
 /* ---- rows ---- */
@@ -170,10 +170,10 @@ static int rows_insert(struct state_batch *batch, struct store *store, struct er
 {
 	struct db_array *c = batch->rows;
 
-	/* Returns nothing. An upload replaces the announced row, which the primary key finds. */
-	return db_queue(store->db, err, state_batch_rows_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &c[3],
-		.p5 = &c[4], .p6 = &c[5], .p7 = &c[6], .p8 = &c[7], .p9 = &c[8], .p10 = &c[9], .p11 = &c[10],
-		.p12 = &c[11], .p13 = &c[12], .p14 = &c[13], .p15 = &c[14], .p16 = &c[15], .p17 = &c[16]);
+	return db_queue(store->db, err, state_versions_insert, .ids = &c[0], .serials = &c[1], .lineages = &c[2],
+		.md5s = &c[3], .sizes = &c[4], .statuses = &c[5], .intermediate = &c[6], .recovered = &c[7],
+		.terraform_versions = &c[8], .resources = &c[9], .blob_ids = &c[10], .rollback_ids = &c[11],
+		.workspace_ids = &c[12], .run_ids = &c[13], .job_ids = &c[14], .creators = &c[15], .times = &c[16]);
 }
 
 static int current_set(struct state_batch *batch, struct store *store, struct err *err)
@@ -182,7 +182,8 @@ static int current_set(struct state_batch *batch, struct store *store, struct er
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err, current_set, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2]);
+	return db_queue(store->db, err, workspace_states_set, .workspace_ids = &c[0], .state_ids = &c[1],
+		.resource_counts = &c[2]);
 }
 
 int states_insert(struct state_batch *batch, struct store *store, struct err *err)
@@ -191,7 +192,7 @@ int states_insert(struct state_batch *batch, struct store *store, struct err *er
 		return state_bases_insert(&batch->bases, store, err);
 	if (blobs_insert(&batch->blobs, store, err) < 0 || rows_insert(batch, store, err) < 0)
 		return -1;
-	if (batch->filled.count && db_queue(store->db, err, states_insert, .filled = &batch->filled) < 0)
+	if (batch->filled.count && db_queue(store->db, err, state_outputs_delete, .state_ids = &batch->filled) < 0)
 		return -1;
 	if (outputs_insert(batch, store, err) < 0 || state_bases_insert(&batch->bases, store, err) < 0)
 		return -1;

@@ -19,12 +19,14 @@ struct rollback {
 static int serial_next(const struct rollback *r, long long *ret_serial, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct state_serial_lock_row *row;
 
-	if (db_query(r->store->db, &rows, err, serial_next, .workspace_id = r->request->workspace_id) < 0)
+	if (db_query(r->store->db, &rows, err, state_serial_lock, .workspace_id = r->request->workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "workspace not found");
-	*ret_serial = row_of(serial_next, &rows, 0)->serial_null ? 0 : row_of(serial_next, &rows, 0)->serial + 1;
+	row = row_of(state_serial_lock, &rows, 0);
+	*ret_serial = row->serial_null ? 0 : row->serial + 1;
 	return 0;
 }
 
@@ -32,12 +34,12 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(r->store->db, &rows, err, state_rollback_content_read, .to_id = r->request->to_id,
+	if (db_query(r->store->db, &rows, err, state_rollback_find, .to_id = r->request->to_id,
 		    .workspace_id = r->request->workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Rollback state version is not a state of this workspace");
-	return state_content(r->store, row_of(state_rollback_content_read, &rows, 0)->id, content, err);
+	return state_content(r->store, row_of(state_rollback_find, &rows, 0)->id, content, err);
 }
 
 static int rollback_in(void *data, struct err *err)

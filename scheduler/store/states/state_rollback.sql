@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: serial_next
+-- statement: state_serial_lock
+-- Locks the workspace, and reads the serial of its state; null: it has none.
 -- takes: workspace_id text
 -- gives: serial bigint null
 select (select s.serial from state_versions s where s.id = w.current_state_id) as serial
@@ -8,7 +9,8 @@ from workspaces w
 where w.id = :workspace_id
 for update;
 
--- statement: state_rollback_content_read
+-- statement: state_rollback_find
+-- The state version, if it is of the workspace and has its content.
 -- takes: to_id text, workspace_id text
 -- gives: id text
 select id

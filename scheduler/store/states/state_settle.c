@@ -17,12 +17,12 @@ struct settling {
 /* Locks the workspace and reads the state version. No row: the state is whole already, or its job has not ended. */
 static int settling_read(const struct settling *s, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(s->store->db, NULL, err, settling_read_lock, .state_id = s->state_id) < 0)
+	if (db_query(s->store->db, NULL, err, state_settle_lock, .state_id = s->state_id) < 0)
 		return -1;
-	return db_query(s->store->db, ret_rows, err, settling_read, .state_id = s->state_id);
+	return db_query(s->store->db, ret_rows, err, state_settle_read, .state_id = s->state_id);
 }
 
-static int whole_write(const struct settling *s, const struct rows *rows, const struct buf *content,
+static int whole_write(const struct settling *s, const struct state_settle_read_row *old, const struct buf *content,
 	const struct state_facts *facts, struct err *err)
 {
 	struct state_batch batch;
@@ -32,15 +32,15 @@ static int whole_write(const struct settling *s, const struct rows *rows, const 
 		.serial = facts->serial,
 		.lineage = facts->lineage,
 		.md5 = md5,
-		.status = row_text(rows, 0, "status"),
-		.recovered = row_bool(rows, 0, "recovered"),
-		.rollback_id = row_text(rows, 0, "rollback_id"),
-		.workspace_id = row_text(rows, 0, "workspace_id"),
-		.run_id = row_text(rows, 0, "run_id"),
-		.job_id = row_text(rows, 0, "job_id"),
-		.created_by = row_text(rows, 0, "created_by"),
-		.created_at = row_text(rows, 0, "at"),
-		.current = row_bool(rows, 0, "current"),
+		.status = old->status,
+		.recovered = old->recovered,
+		.rollback_id = old->rollback_id,
+		.workspace_id = old->workspace_id,
+		.run_id = old->run_id,
+		.job_id = old->job_id,
+		.created_by = old->created_by,
+		.created_at = old->at,
+		.current = old->current,
 		.facts = facts,
 		.bytes = buf_str(content),
 		.len = content->len};
@@ -60,6 +60,8 @@ static int settle_in(void *data, struct err *err)
 	const struct settling *s = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf content = BUF_INIT(STATE_LIMIT);
+	const struct state_settle_read_row *row;
+	struct sealed_state sealed;
 	struct state_facts facts;
 	int result;
 
@@ -67,24 +69,29 @@ static int settle_in(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return 0;
-	if (state_content_of_row(s->store, &rows, 0, &content, err) < 0 ||
+	row = row_of(state_settle_read, &rows, 0);
+	sealed = (struct sealed_state){.id = row->state_id,
+		.blob = {row->blob_id, row->object_key, row->sealed, NULL},
+		.base_id = row->base_id,
+		.difference = row->difference_sealed};
+	if (sealed_state_open(s->store, &sealed, &content, err) < 0 ||
 		state_parse(content.data, content.len, &facts, err) < 0)
 		return -1;
-	result = whole_write(s, &rows, &content, &facts, err);
+	result = whole_write(s, row, &content, &facts, err);
 	state_facts_release(&facts);
 	return result;
 }
 
 static int settle_later(struct store *store, const char *state_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, settle_later, .state_id = state_id);
+	return db_query(store->db, NULL, err, state_settle_later, .state_id = state_id);
 }
 
 int state_settle_due(struct store *store, long long *ret_count, struct err *err)
 {
 	_cleanup_(rows_release) struct rows due = ROWS_INIT;
 
-	if (db_query(store->db, &due, err, state_settle_due, .settle_max = SETTLE_MAX) < 0)
+	if (db_query(store->db, &due, err, state_settle_due, .max = SETTLE_MAX) < 0)
 		return -1;
 	*ret_count = due.count;
 	for (int i = 0; i < due.count; i++) {

@@ -104,11 +104,11 @@ static void difference_settle(
 }
 
 /* A pending row is filled by its id. A job's row is found by the job: one regular row, one detached. */
-static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
+static const char *row_to_fill(const struct acceptance *a, const struct state_writes_read_row *row)
 {
-	if (row_of(state_writes_read, rows, row)->pending)
-		return row_of(state_writes_read, rows, row)->pending;
-	return text_or_empty(row_text(rows, row, a->write->detached_why ? "own_detached" : "own"));
+	if (row->pending)
+		return row->pending;
+	return text_or_empty(a->write->detached_why ? row->own_detached : row->own);
 }
 
 /* A client writes state only while it holds the workspace's lock: otherwise the lock's holder could overwrite its
@@ -124,34 +124,32 @@ static bool write_refused(const struct acceptance *a, const struct state_writes_
 	return err->kind != ERR_NONE;
 }
 
-static void write_decide(struct acceptance *a, const struct rows *rows, int row)
+static void write_decide(struct acceptance *a, const struct state_writes_read_row *row)
 {
-	bool has_state = row_of(state_writes_read, rows, row)->id;
+	bool has_state = row->id;
 	struct state_mark there = {.serial = 0};
 
 	a->decided = true;
 	a->write->err = a->unfit;
-	text_copy(a->write->run.text, ID_SIZE, text_or_empty(row_of(state_writes_read, rows, row)->run_id));
-	if (a->write->err.kind != ERR_NONE || write_refused(a, row_of(state_writes_read, rows, row), &a->write->err))
+	text_copy(a->write->run.text, ID_SIZE, text_or_empty(row->run_id));
+	if (a->write->err.kind != ERR_NONE || write_refused(a, row, &a->write->err))
 		return;
 	if (has_state)
-		there = (struct state_mark){row_of(state_writes_read, rows, row)->serial,
-			row_of(state_writes_read, rows, row)->lineage, row_of(state_writes_read, rows, row)->md5,
-			row_of(state_writes_read, rows, row)->job_id};
-	a->late = row_of(state_writes_read, rows, row)->late;
+		there = (struct state_mark){row->serial, row->lineage, row->md5, row->job_id};
+	a->late = row->late;
 	if (is_difference(a)) {
-		difference_settle(a, has_state ? &there : NULL, row_of(state_writes_read, rows, row));
+		difference_settle(a, has_state ? &there : NULL, row);
 		return;
 	}
 	/* A whole state replaces a base, even one with the same content. */
-	if (has_state && row_of(state_writes_read, rows, row)->base_id && !a->write->base)
+	if (has_state && row->base_id && !a->write->base)
 		there.md5 = "";
-	order_settle(a, order_find(a, has_state ? &there : NULL, row_of(state_writes_read, rows, row)), &there);
-	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, rows, row));
+	order_settle(a, order_find(a, has_state ? &there : NULL, row), &there);
+	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, row));
 	if (a->takes)
 		a->write->id = a->fills.text[0] ? a->fills : id_new("sv");
 	else
-		text_copy(a->write->id.text, ID_SIZE, text_or_empty(row_of(state_writes_read, rows, row)->id));
+		text_copy(a->write->id.text, ID_SIZE, text_or_empty(row->id));
 }
 
 /* ---- the rows ---- */
@@ -159,9 +157,9 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 static int places_lock(const struct accepting *g, struct db_array *jobs, struct db_array *workspaces,
 	struct rows *ret_rows, struct err *err)
 {
-	if (g->waiters)
-		return db_ask(g->store->db, ret_rows, err, places_lock_read, .jobs = jobs, .workspaces = workspaces);
-	return db_ask(g->store->db, ret_rows, err, places_lock_read_2, .jobs = jobs, .workspaces = workspaces);
+	return db_ask_one_of(g->store->db, ret_rows, err,
+		g->waiters ? &state_writes_lock_statement : &state_writes_lock_ready_statement, state_writes_lock,
+		.jobs = jobs, .workspaces = workspaces);
 }
 
 /* For writes that are not decided yet: the workspaces that are locked now, and a row for each write with a valid token
@@ -195,7 +193,7 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 static bool has_place(const struct rows *places, const char *workspace)
 {
 	for (int i = 0; i < places->count; i++)
-		if (text_equal(row_of(places_lock, places, i)->id, workspace))
+		if (text_equal(row_of(state_writes_place, places, i)->id, workspace))
 			return true;
 	return false;
 }
@@ -283,12 +281,14 @@ static size_t round_decide(
 	struct accepting *g, const struct rows *places, const struct rows *rows, struct acceptance **round)
 {
 	size_t taken = 0;
-	int row = 0;
+	int next = 0;
 
 	for (size_t i = 0; i < g->count; i++) {
 		struct acceptance *a = &g->all[i];
-		bool there = row < rows->count && row_of(state_writes_read, rows, row)->n == (long long)i;
-		const char *workspace = there ? row_of(state_writes_read, rows, row)->workspace_id : NULL;
+		const struct state_writes_read_row *row =
+			next < rows->count ? row_of(state_writes_read, rows, next) : NULL;
+		bool there = row && row->n == (long long)i;
+		const char *workspace = there ? row->workspace_id : NULL;
 
 		if (!a->decided && !there) {
 			a->decided = true;
@@ -299,10 +299,10 @@ static size_t round_decide(
 			a->decided = a->write->left = true;
 		} else if (there && !round_has(round, taken, workspace)) {
 			text_copy(a->workspace.text, ID_SIZE, workspace);
-			write_decide(a, rows, row);
+			write_decide(a, row);
 			round[taken++] = a;
 		}
-		row += there;
+		next += there;
 	}
 	return taken;
 }
@@ -455,10 +455,9 @@ static int announce_in(void *data, struct err *err)
 
 	a->id = id_new("sv");
 	if (announce_check(a, err) < 0 ||
-		db_query(a->store->db, NULL, err, state_writes_announce_update, .workspace_id = write->workspace_id) <
-			0)
+		db_query(a->store->db, NULL, err, state_pending_discard, .workspace_id = write->workspace_id) < 0)
 		return -1;
-	return db_query(a->store->db, NULL, err, state_writes_announce_insert, .id = a->id.text,
+	return db_query(a->store->db, NULL, err, state_pending_insert, .id = a->id.text,
 		.workspace_id = write->workspace_id, .run_id = write->run_id, .serial = write->label->serial,
 		.lineage = text_or_empty(write->label->lineage), .md5 = write->label->md5,
 		.created_by = write->created_by);

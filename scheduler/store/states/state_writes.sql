@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: state_writes_places()
--- Locks the workspaces' rows: no two states are compared with the same current one, and no attempt ends
--- meanwhile.
+-- Locks the workspaces of writes by jobs and of others: no two states are compared with the same current one,
+-- and no attempt ends meanwhile.
 select id
 from workspaces
 where id in (
@@ -19,17 +19,18 @@ where id in (
 order by id
 for no key update;
 
--- shape: places_lock
+-- shape: state_writes_place
 -- id text
 
--- statement: places_lock_read
+-- statement: state_writes_lock
 -- takes: jobs text[], workspaces text[]
--- gives: places_lock
+-- gives: state_writes_place
 :state_writes_places();
 
--- statement: places_lock_read_2
--- takes: jobs text[], workspaces text[]
--- gives: places_lock
+-- statement: state_writes_lock_ready
+-- The same without waiting: only the workspaces that no other transaction has locked.
+-- takes: like state_writes_lock
+-- gives: state_writes_place
 :state_writes_places() skip locked;
 
 -- statement: state_writes_read
@@ -38,9 +39,10 @@ for no key update;
 -- answer "exists" by reading a whole table and caching it for all rows; a scalar subquery is a lookup.
 -- takes: jobs text[], hashes text[], workspaces text[], pending text[], serials bigint[], digests text[],
 -- creators text[]
--- gives: n bigint, workspace_id text, run_id text, late boolean, restored boolean, id text, serial bigint,
--- lineage text, md5 text, job_id text null, base_id text null, base_digest text, pending text null,
--- locked_by_creator boolean, own text, own_detached text, overtaken boolean, others_work boolean, came boolean
+-- gives: n bigint, workspace_id text, run_id text, late boolean, restored boolean, id text null, serial bigint,
+-- lineage text null, md5 text null, job_id text null, base_id text null, base_digest text null,
+-- pending text null, locked_by_creator boolean, own text null, own_detached text null, overtaken boolean,
+-- others_work boolean, came boolean
 select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id,
     h.job_id is not null as late, coalesce(h.restored, false) as restored, s.id, s.serial, s.lineage,
     s.md5, s.job_id, x.blob_id as base_id, x.digest as base_digest,
@@ -75,13 +77,15 @@ left join state_versions s on s.id = w.current_state_id
 left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id
 order by u.n;
 
--- statement: state_writes_announce_update
+-- statement: state_pending_discard
+-- Discards a state that was announced and never uploaded.
 -- takes: workspace_id text
 update state_versions
 set status = 'discarded'
 where workspace_id = :workspace_id and status = 'pending';
 
--- statement: state_writes_announce_insert
+-- statement: state_pending_insert
+-- Announces a state, whose content is uploaded later.
 -- takes: id text, workspace_id text, run_id text, serial bigint, lineage text, md5 text, created_by text
 insert into state_versions (id, workspace_id, run_id, serial, lineage, md5, size, status, created_by)
 values (:id, :workspace_id, :run_id, :serial, :lineage, :md5, 0, 'pending', :created_by);

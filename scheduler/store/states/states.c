@@ -4,7 +4,6 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/content/blobs.h"
-#include "scheduler/store/states/states.sql.h"
 
 enum { VALUE_LIMIT = 256 << 20 };
 
@@ -23,14 +22,14 @@ static int json_put_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows lock = ROWS_INIT, rows = ROWS_INIT;
 	struct id blob;
 
-	if (db_query(form->store->db, &lock, err, states_json_put_lock, .id = form->id) < 0)
+	if (db_query(form->store->db, &lock, err, state_json_lock, .id = form->id) < 0)
 		return -1;
 	if (!lock.count)
 		return err_set(err, ERR_NOT_FOUND, "state version not found");
-	if (!row_of(states_json_put_lock, &lock, 0)->locked)
+	if (!row_of(state_json_lock, &lock, 0)->locked)
 		return err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
 	if (blob_put(form->store, form->bytes, form->len, &blob, err) < 0 ||
-		db_query(form->store->db, &rows, err, states_json_put_update, .id = form->id, .blob = blob.text) < 0)
+		db_query(form->store->db, &rows, err, state_json_put, .id = form->id, .blob = blob.text) < 0)
 		return -1;
 	return db_affected(&rows)
 		? 0
@@ -102,13 +101,12 @@ int state_output_read(struct store *store, const char *id, struct rows *ret_rows
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "state version output not found");
 }
 
-int state_output_value(struct store *store, const struct rows *rows, int row, json_t **ret_value, struct err *err)
+int state_output_value(struct store *store, const struct state_output_row *output, json_t **ret_value, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VALUE_LIMIT);
 	json_t *value;
 
-	if (seal_open(store, row_of(state_output, rows, row)->id, (struct sealed_column){rows, row, "value_sealed"},
-		    &text, err) < 0)
+	if (hex_open(store, output->id, output->value_sealed, &text, err) < 0)
 		return -1;
 	value = json_loadb(buf_str(&text), text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*ret_value = value ? value : json_null();

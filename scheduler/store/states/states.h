@@ -5,6 +5,7 @@
 /* Read access to state versions; store/states/state_writes.h writes them. A state version with the status detached
  * is never the workspace's current one. Lists include it only on request. */
 
+#include "scheduler/store/states/states.sql.h"
 #include "scheduler/store/store.h"
 
 /* Stores the same state in terraform's JSON format. ERR_INVALID if it is no JSON object. ERR_CONFLICT if it has been
@@ -40,6 +41,6 @@ int outputs_of_states(struct store *store, struct db_array *state_ids, struct ro
 /* One output, with workspace_id. ERR_NOT_FOUND. */
 int state_output_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* An output's value; a new reference. */
-int state_output_value(struct store *store, const struct rows *rows, int row, json_t **ret_value, struct err *err);
+int state_output_value(struct store *store, const struct state_output_row *output, json_t **ret_value, struct err *err);
 
 #endif

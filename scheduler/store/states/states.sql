@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: states_columns()
+-- fragment: state_columns()
 s.id, s.workspace_id, s.run_id, s.job_id, s.serial, s.lineage, s.md5, s.size, s.status, s.intermediate,
     s.recovered, s.terraform_version, s.resources, s.blob_id, s.json_blob_id, s.rollback_id, s.created_by,
     s.created_at,
@@ -22,10 +22,11 @@ s.id, s.workspace_id, s.run_id, s.job_id, s.serial, s.lineage, s.md5, s.size, s.
         where o.state_version_id = s.id
     ) as output_ids;
 
--- fragment: output_columns()
+-- fragment: state_output_columns()
 o.id, o.state_version_id, o.name, o.sensitive, o.type, o.detailed_type, o.value_sealed;
 
--- statement: states_json_put_lock
+-- statement: state_json_lock
+-- Locks the workspace. locked: the state's creator has locked it for users.
 -- takes: id text
 -- gives: locked boolean
 select coalesce(w.locked_by = s.created_by, false) as locked
@@ -34,7 +35,8 @@ join workspaces w on w.id = s.workspace_id
 where s.id = :id
 for no key update of w;
 
--- statement: states_json_put_update
+-- statement: state_json_put
+-- Stores the JSON form, once.
 -- takes: id text, blob text
 update state_versions
 set json_blob_id = :blob
@@ -44,32 +46,35 @@ where id = :id and json_blob_id is null and status in ('pending', 'finalized');
 -- total bigint optional, id text, workspace_id text, run_id text null, job_id text null, serial bigint,
 -- lineage text, md5 text, size bigint, status text, intermediate boolean, recovered boolean,
 -- terraform_version text null, resources jsonb, blob_id text null, json_blob_id text null,
--- rollback_id text null, created_by text null, created_at timestamptz, commit_sha text, commit_url text,
--- output_ids jsonb
+-- rollback_id text null, created_by text null, created_at timestamptz, commit_sha text null,
+-- commit_url text null, output_ids jsonb
 
 -- statement: state_read
 -- takes: id text
 -- gives: state
-select :states_columns() from state_versions s where s.id = :id;
+select :state_columns() from state_versions s where s.id = :id;
 
 -- statement: state_read_current
+-- The current state of the workspace.
 -- takes: workspace_id text
 -- gives: state
-select :states_columns()
+select :state_columns()
 from workspaces w
 join state_versions s on s.id = w.current_state_id
 where w.id = :workspace_id;
 
 -- statement: states_read_all
+-- Of these states, those that the user may see.
 -- takes: ids text[], user text
 -- gives: state
-select :states_columns()
+select :state_columns()
 from state_versions s
 join workspaces v on v.id = s.workspace_id
 where s.id = any(:ids::text[])
     and :scope_has(:user, :rights_in_workspace(:user, v.organization_id, v.id), 128);
 
 -- statement: state_recovered
+-- The newest state that a failed apply left behind.
 -- takes: run_id text
 -- gives: id text
 select s.id
@@ -81,6 +86,7 @@ order by s.created_at desc
 limit 1;
 
 -- statement: states_list
+-- A page of the workspace's states, the newest first; without a status, all but detached ones.
 -- takes: workspace_id text, status text, limit bigint, offset bigint
 -- gives: state
 select t.total, f.*
@@ -91,7 +97,7 @@ from (
         else status = :status end
 ) t
 left join (
-    select :states_columns()
+    select :state_columns()
     from state_versions s
     where s.workspace_id = :workspace_id and case when :status::text is null then s.status <> 'detached'
         else s.status = :status end
@@ -101,28 +107,29 @@ left join (
 ) f on true
 order by f.created_at desc, f.serial desc;
 
--- statement: state_outputs
--- takes: state_id text
--- gives: id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
--- value_sealed bytea
-select :output_columns()
-from state_version_outputs o
-where o.state_version_id = :state_id
-order by o.name;
-
 -- shape: state_output
 -- id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
 -- value_sealed bytea, workspace_id text optional
 
+-- statement: state_outputs
+-- The outputs of a state, by name.
+-- takes: state_id text
+-- gives: state_output
+select :state_output_columns()
+from state_version_outputs o
+where o.state_version_id = :state_id
+order by o.name;
+
 -- statement: state_outputs_read_all
 -- takes: ids text[]
 -- gives: state_output
-select :output_columns() from state_version_outputs o where o.id = any(:ids::text[]) order by o.name;
+select :state_output_columns() from state_version_outputs o where o.id = any(:ids::text[]) order by o.name;
 
 -- statement: outputs_of_states
+-- The outputs of these states, where the user may read them.
 -- takes: state_ids text[], user text
 -- gives: state_output
-select :output_columns()
+select :state_output_columns()
 from state_version_outputs o
 join state_versions s on s.id = o.state_version_id
 join workspaces v on v.id = s.workspace_id
@@ -133,7 +140,7 @@ order by o.name;
 -- statement: state_output_read
 -- takes: id text
 -- gives: state_output
-select :output_columns(), s.workspace_id
+select :state_output_columns(), s.workspace_id
 from state_version_outputs o
 join state_versions s on s.id = o.state_version_id
 where o.id = :id;

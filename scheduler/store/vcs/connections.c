@@ -69,21 +69,18 @@ static void change_seal(struct change *c)
 		seal_text(c->store, key, c->connection->private_key, &c->private_key);
 }
 
-#define SEALED(buf) P_BYTES(buf_str(&(buf)), (buf).len)
+#define SEALED(buf) db_blob(buf_str(&(buf)), (buf).len)
 
 static int insert(struct change *c, struct err *err)
 {
 	const struct vcs_connection *n = c->connection;
 
-	return db_query_sql(c->store->db, NULL, err,
-		"insert into vcs_connections (id, organization_id, provider, name, http_url, api_url, key, "
-		"secret_sealed, rsa_public_key, private_key_sealed, organization_scoped, pool_id, fork_pool_id, "
-		"callback_id) values ($1, $2, $3, $4, $5, $6, $7, nullif($8::bytea, ''), $9, nullif($10::bytea, ''), "
-		"$11, $12, $13, gen_random_uuid())",
-		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(n->provider), P_TEXT(n->name),
-		P_TEXT(n->http_url), P_TEXT(n->api_url), P_TEXT(n->key), SEALED(c->secret), P_TEXT(n->rsa_public_key),
-		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pools.pool_id),
-		P_TEXT(n->pools.fork_pool_id));
+	return db_query(c->store->db, NULL, err, vcs_connection_insert, .id = c->id.text,
+		.organization_id = c->organization_id, .provider = n->provider, .name = n->name,
+		.http_url = n->http_url, .api_url = n->api_url, .key = n->key, .secret_sealed = SEALED(c->secret),
+		.rsa_public_key = n->rsa_public_key, .private_key_sealed = SEALED(c->private_key),
+		.organization_scoped = n->organization_scoped, .pool_id = n->pools.pool_id,
+		.fork_pool_id = n->pools.fork_pool_id);
 }
 
 static int create_in(void *data, struct err *err)
@@ -96,7 +93,7 @@ static int create_in(void *data, struct err *err)
 	if (!c->connection->projects)
 		return 0;
 	db_array_add_texts(&projects, c->connection->projects);
-	return db_query(c->store->db, NULL, err, connections_create, .id = c->id.text,
+	return db_query(c->store->db, NULL, err, vcs_connection_projects_set, .id = c->id.text,
 		.organization_id = c->organization_id, .projects = &projects);
 }
 
@@ -123,15 +120,11 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 	change_init(&c, store, connection);
 	text_copy(c.id.text, sizeof(c.id.text), id);
 	change_seal(&c);
-	if (db_query_sql(store->db, &rows, err,
-		    "update vcs_connections set name = coalesce($2, name), key = coalesce($3, key), "
-		    "secret_sealed = coalesce(nullif($4::bytea, ''), secret_sealed), "
-		    "rsa_public_key = coalesce($5, rsa_public_key), "
-		    "private_key_sealed = coalesce(nullif($6::bytea, ''), private_key_sealed), "
-		    "organization_scoped = $7, pool_id = $8, fork_pool_id = $9 where id = $1",
-		    P_TEXT(id), P_TEXT(connection->name), P_TEXT(connection->key), SEALED(c.secret),
-		    P_TEXT(connection->rsa_public_key), SEALED(c.private_key), P_BOOL(connection->organization_scoped),
-		    P_TEXT(connection->pools.pool_id), P_TEXT(connection->pools.fork_pool_id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_connection_update, .id = id, .name = connection->name,
+		    .key = connection->key, .secret_sealed = SEALED(c.secret),
+		    .rsa_public_key = connection->rsa_public_key, .private_key_sealed = SEALED(c.private_key),
+		    .organization_scoped = connection->organization_scoped, .pool_id = connection->pools.pool_id,
+		    .fork_pool_id = connection->pools.fork_pool_id) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
 }
@@ -142,7 +135,7 @@ static int delete_in(void *data, struct err *err)
 
 	if (vcs_removals_add(c->store, &(struct vcs_removals_of){.connection_id = c->id.text}, err) < 0)
 		return -1;
-	return db_query(c->store->db, NULL, err, connections_delete, .id = c->id.text);
+	return db_query(c->store->db, NULL, err, vcs_connection_delete, .id = c->id.text);
 }
 
 int vcs_connection_delete(struct store *store, const char *id, struct err *err)
@@ -169,9 +162,9 @@ static int add_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->projects);
-	if (db_query(a->store->db, &rows, err, connections_add, .id = a->id, .ids = &ids) < 0)
+	if (db_query(a->store->db, &rows, err, vcs_connection_add_projects, .id = a->id, .ids = &ids) < 0)
 		return -1;
-	if (row_of(connections_add, &rows, 0)->found == (long long)json_array_size(a->projects))
+	if (row_of(vcs_connection_add_projects, &rows, 0)->found == (long long)json_array_size(a->projects))
 		return 0;
 	return err_at(err, a->pointer, "Projects must exist in the OAuth client's organization");
 }
@@ -208,7 +201,7 @@ int vcs_connection_use_check(
 		: err_at(err, pointer, "The OAuth client is not available to the project");
 }
 
-enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row)
+enum vcs_dialect vcs_dialect_named(const char *provider, const char *api_url)
 {
-	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
+	return vcs_dialect_of(vcs_provider_of(provider), api_url);
 }

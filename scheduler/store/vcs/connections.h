@@ -60,7 +60,7 @@ int vcs_connection_remove_projects(struct store *store, const char *id, const js
 int vcs_connection_use_check(
 	struct store *store, const char *id, const char *project_id, const char *pointer, struct err *err);
 
-/* The dialect of the connection in a row with the columns provider and api_url. */
-enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row);
+/* The dialect of a connection, by its columns. */
+enum vcs_dialect vcs_dialect_named(const char *provider, const char *api_url);
 
 #endif

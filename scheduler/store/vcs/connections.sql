@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: connections_columns(user)
+-- fragment: vcs_connection_columns(user)
+-- projects: the ids of those that the user may see.
 c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key,
     c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at,
     o.name as organization_name, t.id as token_id, l.error as call_error, case
@@ -13,27 +14,31 @@ c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa
                 ((:rights_in_organization(:user, c.organization_id)) & 1048576 <> 0), :user, m.project_id)
     ) as projects;
 
--- fragment: connections_tables()
+-- fragment: vcs_connection_tables()
 from vcs_connections c
 join organizations o on o.id = c.organization_id
 left join vcs_tokens t on t.connection_id = c.id
 left join vcs_limits l on l.owner_id = c.id;
 
 -- fragment: vcs_dialect_columns()
--- The columns of vcs_row_dialect. `c` is the repository's connection; it has none if the site's GitHub App is
--- used.
+-- The arguments of vcs_dialect_named. `c` is the repository's connection; it has none if the site's GitHub App
+-- is used.
 coalesce(c.provider, 'github_app') as provider, c.api_url;
 
--- statement: vcs_connections_list
--- takes: organization_id text, limit bigint, offset bigint, user text
--- gives: total bigint, id text, organization_id text, provider text, name text null, http_url text,
+-- shape: vcs_connection
+-- total bigint optional, id text, organization_id text, provider text, name text null, http_url text,
 -- api_url text, key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
 -- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
--- call_error text null, blocked_until timestamptz, projects jsonb
+-- call_error text null, blocked_until timestamptz null, projects jsonb
+
+-- statement: vcs_connections_list
+-- A page of the organization's connections, the oldest first.
+-- takes: organization_id text, limit bigint, offset bigint, user text
+-- gives: vcs_connection
 select n.total, c.*
 from (select count(*) as total from vcs_connections where organization_id = :organization_id) n
 left join (
-    select :connections_columns(:user) :connections_tables()
+    select :vcs_connection_columns(:user) :vcs_connection_tables()
     where c.organization_id = :organization_id
     order by c.created_at, c.id
     limit :limit
@@ -43,33 +48,30 @@ order by c.created_at, c.id;
 
 -- statement: vcs_connection_read
 -- takes: id text, user text
--- gives: id text, organization_id text, provider text, name text null, http_url text, api_url text,
--- key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
--- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
--- call_error text null, blocked_until timestamptz, projects jsonb
-select :connections_columns(:user) :connections_tables() where c.id = :id;
+-- gives: vcs_connection
+select :vcs_connection_columns(:user) :vcs_connection_tables() where c.id = :id;
 
 -- statement: vcs_connections_read_all
 -- takes: ids text[], user text
--- gives: id text, organization_id text, provider text, name text null, http_url text, api_url text,
--- key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
--- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
--- call_error text null, blocked_until timestamptz, projects jsonb
-select :connections_columns(:user) :connections_tables()
+-- gives: vcs_connection
+select :vcs_connection_columns(:user) :vcs_connection_tables()
 where c.id = any(:ids::text[])
 order by c.created_at, c.id;
 
--- statement: connections_insert
+-- statement: vcs_connection_insert
+-- Empty bytes are null.
 -- takes: id text, organization_id text, provider text, name text, http_url text, api_url text, key text,
--- p8 bytea, rsa_public_key text, p10 bytea, organization_scoped boolean, pool_id text, fork_pool_id text
+-- secret_sealed bytea, rsa_public_key text, private_key_sealed bytea, organization_scoped boolean,
+-- pool_id text, fork_pool_id text
 insert into vcs_connections (
     id, organization_id, provider, name, http_url, api_url, key, secret_sealed, rsa_public_key,
         private_key_sealed, organization_scoped, pool_id, fork_pool_id, callback_id)
-values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, nullif(:p8::bytea, ''),
-        :rsa_public_key, nullif(:p10::bytea, ''), :organization_scoped, :pool_id, :fork_pool_id,
+values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, nullif(:secret_sealed::bytea, ''),
+        :rsa_public_key, nullif(:private_key_sealed::bytea, ''), :organization_scoped, :pool_id, :fork_pool_id,
         gen_random_uuid());
 
--- statement: connections_create
+-- statement: vcs_connection_projects_set
+-- Gives a new connection its projects.
 -- takes: id text, organization_id text, projects text[]
 insert into vcs_connection_projects (connection_id, project_id)
 select :id, id
@@ -77,21 +79,23 @@ from projects
 where organization_id = :organization_id and id = any(:projects::text[]);
 
 -- statement: vcs_connection_update
--- takes: id text, p2 text, p3 text, p4 bytea, p5 text, p6 bytea, organization_scoped boolean, pool_id text,
--- fork_pool_id text
+-- Texts that are null and bytes that are empty stay as they are.
+-- takes: id text, name text, key text, secret_sealed bytea, rsa_public_key text, private_key_sealed bytea,
+-- organization_scoped boolean, pool_id text, fork_pool_id text
 update vcs_connections
-set name = coalesce(:p2, name), key = coalesce(:p3, key),
-    secret_sealed = coalesce(nullif(:p4::bytea, ''), secret_sealed),
-    rsa_public_key = coalesce(:p5, rsa_public_key),
-    private_key_sealed = coalesce(nullif(:p6::bytea, ''), private_key_sealed),
+set name = coalesce(:name, name), key = coalesce(:key, key),
+    secret_sealed = coalesce(nullif(:secret_sealed::bytea, ''), secret_sealed),
+    rsa_public_key = coalesce(:rsa_public_key, rsa_public_key),
+    private_key_sealed = coalesce(nullif(:private_key_sealed::bytea, ''), private_key_sealed),
     organization_scoped = :organization_scoped, pool_id = :pool_id, fork_pool_id = :fork_pool_id
 where id = :id;
 
--- statement: connections_delete
+-- statement: vcs_connection_delete
 -- takes: id text
 delete from vcs_connections where id = :id;
 
--- statement: connections_add
+-- statement: vcs_connection_add_projects
+-- Adds projects of the connection's organization. found: how many there are.
 -- takes: id text, ids text[]
 -- gives: found bigint
 with may as (
@@ -114,6 +118,8 @@ from may;
 delete from vcs_connection_projects where connection_id = :id and project_id = any(:ids::text[]);
 
 -- statement: vcs_connection_use_check
+-- Whether the connection may be used in the project; null: in the whole organization. Prevents its deletion
+-- until the transaction ends.
 -- takes: id text, project_id text
 -- gives: may boolean
 select c.organization_scoped

@@ -9,9 +9,11 @@ join runs r on r.id = i.run_id
 where k.content_id = :v and not r.ended;
 
 -- fragment: contents_fetches()
+-- Runs that wait for the fetch stage.
 and r.stages & 1 <> 0 and r.status in ('pending', 'fetching');
 
 -- fragment: contents_needed(v)
+-- Whether a run or a version of a policy set waits for the content `v`.
 (exists (select 1 :contents_runs_of(:v) :contents_fetches())
         or exists (
             select 1
@@ -20,7 +22,17 @@ and r.stages & 1 <> 0 and r.status in ('pending', 'fetching');
             where p.content_id = :v and s.status = 'ingressing'
         ));
 
+-- fragment: configuration_in_use(c)
+-- Whether a run of the configuration version `c` has not ended.
+exists (
+    select 1
+    from run_inputs i
+    join runs r on r.id = i.run_id
+    where i.configuration_version_id = :c and not r.ended
+);
+
 -- statement: vcs_contents_share
+-- Locks the contents of configuration versions, and of the current ones of workspaces, against a change.
 -- takes: configuration_ids text[], workspace_ids text[]
 select 1
 from vcs_contents
@@ -35,6 +47,7 @@ order by id
 for share;
 
 -- statement: vcs_contents_read_shared
+-- The same for contents, and whether each is stored.
 -- takes: ids text[]
 -- gives: id text, stored boolean
 select id, state = 'stored' as stored
@@ -44,10 +57,10 @@ order by id
 for share;
 
 -- statement: vcs_contents_fetch
+-- Lets configuration versions without a content fetch it. Returns the contents of all :configuration_ids.
 -- takes: configuration_ids text[]
 -- gives: content_id text null
-with
-set as (
+with set as (
     update configuration_versions
     set status = 'fetching', error = null, error_message = null,
         status_timestamps = status_timestamps || jsonb_build_object('fetching-at', :sql_time(now()))
@@ -65,6 +78,8 @@ where configuration_version_id = any(:configuration_ids::text[]) and content_id 
 order by 1;
 
 -- statement: vcs_contents_take
+-- Marks configuration versions as uploaded whose content is stored. The ids are on both sides of the join,
+-- because a content may have the commits of a thousand workspaces.
 -- takes: configuration_ids text[]
 update configuration_versions c
 set status = 'uploaded', blob_id = v.blob_id, error = null, error_message = null,
@@ -75,7 +90,8 @@ where k.configuration_version_id = any(:configuration_ids::text[]) and k.configu
     and c.id = any(:configuration_ids::text[])
     and c.status in ('pending', 'fetching', 'archived', 'errored');
 
--- statement: configurations_store
+-- statement: vcs_configurations_store
+-- Marks the configuration versions that wait for the content as uploaded.
 -- takes: id text, blob_id text
 update configuration_versions
 set status = 'uploaded', blob_id = :blob_id, error = null, error_message = null,
@@ -84,6 +100,7 @@ where id = any(array(select configuration_version_id from configuration_commits 
     and status in ('pending', 'fetching');
 
 -- statement: vcs_content_store
+-- Stores the content. No row if it was deleted. differs: it is not the content that was stored first.
 -- takes: id text, blob_id text, hash text, size bigint
 -- gives: differs boolean
 update vcs_contents
@@ -92,7 +109,8 @@ set state = 'stored', blob_id = :blob_id, hash = :hash, first_hash = coalesce(fi
 where id = :id
 returning first_hash <> :hash as differs;
 
--- statement: vcs_content_fail_update
+-- statement: vcs_content_fail
+-- No row if the content is stored, or was deleted.
 -- takes: id text, sentence text
 -- gives: id text
 update vcs_contents
@@ -100,7 +118,8 @@ set state = 'errored', error = :sentence
 where id = :id and state <> 'stored'
 returning id;
 
--- statement: vcs_content_fail_update_2
+-- statement: vcs_configurations_fail
+-- Ends the configuration versions that wait for the content with an error.
 -- takes: id text, sentence text
 update configuration_versions
 set status = 'errored', error = 'ingress_error', error_message = :sentence
@@ -108,26 +127,49 @@ where id = any(array(select configuration_version_id from configuration_commits 
     and status in ('pending', 'fetching');
 
 -- statement: vcs_content_runs
+-- The runs that wait for the content.
 -- takes: id text
 -- gives: id text
 select distinct r.id :contents_runs_of(:id) :contents_fetches() order by r.id;
 
--- statement: contents_archive_update
+-- shape: vcs_content_id
+-- id text
+
+-- statement: vcs_contents_unused
+-- Locks stored contents, at most :max, with an uploaded configuration version that no open run uses, or without
+-- uploaded configuration versions.
+-- takes: max bigint
+-- gives: vcs_content_id
+select v.id
+from vcs_contents v
+where v.state = 'stored'
+    and (exists (
+            select 1
+            from configuration_commits k
+            join configuration_versions c on c.id = k.configuration_version_id
+            where k.content_id = v.id and c.status = 'uploaded' and not :configuration_in_use(c.id)
+        ) or not exists (
+            select 1
+            from configuration_commits k
+            join configuration_versions c on c.id = k.configuration_version_id
+            where k.content_id = v.id and c.status = 'uploaded'
+        ))
+order by v.id
+limit :max
+for update of v skip locked;
+
+-- statement: vcs_configurations_archive
+-- Archives the configuration versions of these contents that no open run uses.
 -- takes: ids text[]
 update configuration_versions c
 set status = 'archived', blob_id = null,
     status_timestamps = c.status_timestamps || jsonb_build_object('archived-at', :sql_time(now()))
 where c.id = any(
     array(select configuration_version_id from configuration_commits where content_id = any(:ids::text[])))
-    and c.status = 'uploaded'
-    and not exists (
-        select 1
-        from run_inputs i
-        join runs r on r.id = i.run_id
-        where i.configuration_version_id = c.id and not r.ended
-    );
+    and c.status = 'uploaded' and not :configuration_in_use(c.id);
 
--- statement: contents_archive_update_2
+-- statement: vcs_contents_archive
+-- Removes the contents that no configuration version has or fetches.
 -- takes: ids text[]
 update vcs_contents v
 set state = 'absent', blob_id = null, stored_at = null
@@ -139,12 +181,26 @@ where v.id = any(:ids::text[])
         where k.content_id = v.id and c.status in ('uploaded', 'fetching')
     );
 
--- statement: contents_give_up_delete
+-- statement: vcs_fetches_unneeded
+-- Locks contents, at most :max, which have a fetch that nothing waits for, and their fetches.
+-- takes: like vcs_contents_unused
+-- gives: vcs_content_id
+select v.id
+from git_jobs g
+join vcs_contents v on v.id = g.content_id
+where g.kind = 'fetch' and not :contents_needed(v.id)
+order by v.id
+limit :max
+for update of v, g skip locked;
+
+-- statement: vcs_fetches_delete
+-- Deletes the fetches of these contents that nothing waits for.
 -- takes: ids text[]
 delete from git_jobs g
 where g.kind = 'fetch' and g.content_id = any(:ids::text[]) and not :contents_needed(g.content_id);
 
--- statement: contents_give_up_update
+-- statement: vcs_configurations_give_up
+-- The configuration versions of these contents without a fetch no longer wait for one.
 -- takes: ids text[]
 update configuration_versions c
 set status = case when v.first_hash is null then 'pending' else 'archived' end
@@ -153,9 +209,10 @@ join vcs_contents v on v.id = k.content_id
 where k.configuration_version_id = c.id and k.content_id = any(:ids::text[]) and c.status = 'fetching'
     and not exists (select 1 from git_jobs g where g.kind = 'fetch' and g.content_id = k.content_id);
 
--- statement: jobs_restore
--- takes: max_swept bigint
--- gives: id text
+-- statement: vcs_fetches_missing
+-- Contents, at most :max, which configuration versions wait for, and which have no fetch.
+-- takes: max bigint
+-- gives: vcs_content_id
 select v.id
 from vcs_contents v
 where v.id = any(array(
@@ -166,4 +223,4 @@ where v.id = any(array(
     )) and v.state <> 'stored'
     and not exists (select 1 from git_jobs g where g.kind = 'fetch' and g.content_id = v.id)
     and :contents_needed(v.id)
-limit :max_swept;
+limit :max;

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: event_list_columns()
+-- fragment: vcs_event_list_columns()
 e.id, e.sequence, e.organization_id, e.connection_id, e.repository_id, e.found_by, e.kind, e.ref,
     e.before_sha, e.sha, e.pull_request, e.detail, e.state, e.files, e.files_note, e.level, e.message,
     e.created_at, e.done_at, o.name as organization_name, r.identifier, r.web_url, :vcs_dialect_columns(),
     c.http_url, t.id as token_id;
 
--- fragment: event_list_tables()
+-- fragment: vcs_event_list_tables()
 from vcs_events e
 join organizations o on o.id = e.organization_id
 left join vcs_repositories r on r.id = e.repository_id
@@ -21,6 +21,8 @@ left join vcs_tokens t on t.connection_id = c.id;
 -- web_url text null, provider text, api_url text, http_url text, token_id text
 
 -- statement: vcs_events_list
+-- A page of the organization's events that match, the newest first. Conditions that are null do not count.
+-- Lists are separated by commas.
 -- takes: organization_id text, from timestamptz, to timestamptz, levels text, connection_ids text,
 -- workspace text, limit bigint, offset bigint
 -- gives: vcs_event
@@ -63,17 +65,18 @@ p as (
 )
 select n.total, s.*
 from n
-left join (select :event_list_columns() :event_list_tables() where e.id in (select id from p)) s on true
+left join (select :vcs_event_list_columns() :vcs_event_list_tables() where e.id in (select id from p)) s on true
 order by s.sequence desc;
 
 -- statement: vcs_event_read
 -- takes: id text
 -- gives: vcs_event
-select :event_list_columns() :event_list_tables() where e.id = :id;
+select :vcs_event_list_columns() :vcs_event_list_tables() where e.id = :id;
 
 -- statement: vcs_outcomes_read
+-- The outcomes of an event in the workspaces that the user may see, and in policy sets, by name.
 -- takes: event_id text, user text
--- gives: subject_id text, name text, reason text, run_id text, configuration_version_id text
+-- gives: subject_id text, name text, reason text, run_id text null, configuration_version_id text null
 select u.subject_id, w.name, u.reason, u.run_id, u.configuration_version_id
 from vcs_outcomes u
 join workspaces w on w.id = u.subject_id

@@ -61,13 +61,11 @@ void vcs_event_rows_add(json_t *rows, const struct vcs_origin *origin, const str
 		json_array_append_new(rows, event_row(origin, &events[i]));
 }
 
-/* clang-format on */
-
 int vcs_event_rows_insert(struct store *store, const json_t *rows, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(rows);
 
-	return json_array_size(rows) ? db_queue(store->db, err, events_insert, .p1 = text) : 0;
+	return json_array_size(rows) ? db_queue(store->db, err, vcs_events_insert, .rows = text) : 0;
 }
 
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
@@ -81,25 +79,12 @@ int vcs_events_insert(struct store *store, const struct vcs_origin *origin, cons
 	return vcs_event_rows_insert(store, rows, err);
 }
 
-/* 0: the event is of no delivery. */
-static struct db_param delivery_param(long long delivery)
-{
-	struct db_param param = P_INT(delivery);
-
-	if (!delivery)
-		param.kind = P_NULL;
-	return param;
-}
-
 int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
-		"state, level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, $4, $5, "
-		"'done', $6, left($7, 1000), now() from vcs_repositories r where r.id = $2",
-		P_TEXT(id_new("ve").text), P_TEXT(told->repository_id), delivery_param(told->delivery),
-		P_TEXT(told->found_by), P_TEXT(vcs_event_names[told->kind]), P_TEXT(told->is_error ? "error" : "info"),
-		P_TEXT(told->message));
+	return db_query(store->db, NULL, err, vcs_event_tell, .new_id = id_new("ve").text,
+		.repository_id = told->repository_id, .delivery = told->delivery ? &told->delivery : NULL,
+		.found_by = told->found_by, .kind = vcs_event_names[told->kind],
+		.level = told->is_error ? "error" : "info", .message = told->message);
 }
 
 int vcs_event_unreadable(
@@ -119,27 +104,24 @@ int vcs_event_unreadable(
 
 /* ---- reading ---- */
 
-/* clang-format on */
-
 int vcs_event_turns(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, events_turns, .max = max);
+	return db_query(store->db, ret_rows, err, vcs_event_turns, .max = max);
 }
 
 int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, vcs_event_pick_lock, .repository_id = turn->repository_id) < 0)
+	if (db_query(store->db, &rows, err, vcs_repository_try_lock, .repository_id = turn->repository_id) < 0)
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
-	return db_query(store->db, ret_rows, err, vcs_event_pick_read,
-		.count = rows.count ? row_of(vcs_event_pick_lock, &rows, 0)->id : NULL,
-		.github_app_url = github_app_url(store->settings->github_app),
-		.organization_id = turn->organization_id);
+	return db_query(store->db, ret_rows, err, vcs_event_pick,
+		.repository_id = rows.count ? row_of(vcs_repository_try_lock, &rows, 0)->id : NULL,
+		.app_url = github_app_url(store->settings->github_app), .organization_id = turn->organization_id);
 }
 
-void vcs_event_of_row(const struct vcs_event_pick_read_row *row, struct vcs_event *ret_event)
+void vcs_event_of_row(const struct vcs_event_pick_row *row, struct vcs_event *ret_event)
 {
 	json_auto_t *detail = json_shown(row->detail);
 	json_t *files = json_shown(row->files);
@@ -210,18 +192,18 @@ int vcs_event_postpone(struct store *store, const char *id, const char *why, str
 int vcs_next_due(struct store *store, long long *ret_ms, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	long long ms;
+	const struct vcs_next_due_row *next;
 
-	if (db_query(store->db, &rows, err, events_next) < 0)
+	if (db_query(store->db, &rows, err, vcs_next_due) < 0)
 		return -1;
-	ms = row_of(events_next, &rows, 0)->ms;
-	*ret_ms = row_of(events_next, &rows, 0)->ms_null ? -1 : ms < 0 ? 0 : ms;
+	next = row_of(vcs_next_due, &rows, 0);
+	*ret_ms = next->ms_null ? -1 : next->ms < 0 ? 0 : next->ms;
 	return 0;
 }
 
 int vcs_events_expire(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err, vcs_events_expire_delete, .max_expired = MAX_EXPIRED) < 0)
+	if (db_query(store->db, NULL, err, vcs_deliveries_expire, .max = MAX_EXPIRED) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, vcs_events_expire_delete_2, .max_expired = MAX_EXPIRED);
+	return db_query(store->db, NULL, err, vcs_events_expire, .max = MAX_EXPIRED);
 }

@@ -80,7 +80,7 @@ struct vcs_turn {
  */
 int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err);
 /* The event's members from such a row. */
-void vcs_event_of_row(const struct vcs_event_pick_read_row *row, struct vcs_event *ret_event);
+void vcs_event_of_row(const struct vcs_event_pick_row *row, struct vcs_event *ret_event);
 
 /* Lets the event wait for a look (vcs_look_now), or for the changed files, with a git job. */
 int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err);

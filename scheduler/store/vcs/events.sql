@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: events_event_columns()
+-- fragment: vcs_event_columns()
 e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pull_request, e.detail,
     e.files, e.files_note;
 
 -- statement: vcs_event_request
+-- Inserts an event of a user, which waits for a look.
 -- takes: id text, repository_id text, sha text, detail jsonb
 insert into vcs_events
     (id, organization_id, connection_id, repository_id, found_by, kind, sha, detail, state)
@@ -13,16 +14,15 @@ select :id, r.organization_id, r.connection_id, r.id, 'request', 'push', coalesc
 from vcs_repositories r
 where r.id = :repository_id;
 
--- statement: events_insert
--- Each repository is one lookup by the primary key.
--- takes: p1 jsonb
+-- statement: vcs_events_insert
+-- Inserts events that wait, in their order. Each repository is one lookup by the primary key.
+-- takes: rows jsonb
 insert into vcs_events (
     id, organization_id, connection_id, repository_id, delivery, found_by, kind, ref, before_sha, sha,
         pull_request, detail, files)
 select u.id, r.organization_id, r.connection_id, u.repository_id, u.delivery, u.found_by, u.kind, u.ref,
     u.before_sha, u.sha, u.pull_request, u.detail, u.files
-from rows
-from (jsonb_to_recordset(:p1::jsonb) as (
+from rows from (jsonb_to_recordset(:rows::jsonb) as (
         id text, repository_id text, delivery bigint, found_by text, kind text, ref text, before_sha text,
             sha text, pull_request bigint, detail jsonb, files jsonb))
 with ordinality as u(id, repository_id, delivery, found_by, kind, ref, before_sha, sha, pull_request, detail, files, n),
@@ -30,17 +30,19 @@ lateral (select organization_id, connection_id from vcs_repositories where id = 
 order by u.n;
 
 -- statement: vcs_event_tell
--- takes: id text, id_2 text, delivery bigint, found_by text, kind text, level text, p7 text
+-- Inserts an event that is done and only has a message.
+-- takes: new_id text, repository_id text, delivery bigint null, found_by text, kind text, level text,
+-- message text
 insert into vcs_events (
     id, organization_id, connection_id, repository_id, delivery, found_by, kind, state, level, message,
         done_at)
-select :id, r.organization_id, r.connection_id, r.id, :delivery, :found_by, :kind, 'done', :level,
-    left(:p7, 1000), now()
+select :new_id, r.organization_id, r.connection_id, r.id, :delivery, :found_by, :kind, 'done', :level,
+    left(:message, 1000), now()
 from vcs_repositories r
-where r.id = :id_2;
+where r.id = :repository_id;
 
--- statement: events_turns
--- Reads $1 repositories with due events, in the order of their turns. The recursion jumps from repository to
+-- statement: vcs_event_turns
+-- Reads :max repositories with due events, in the order of their turns. The recursion jumps from repository to
 -- repository in the index vcs_events_waiting. It reads all repositories with waiting events, so its result
 -- serves for several events. In each round all organizations have one turn, so an organization with many events
 -- does not delay others. A repository has more than one turn if its organization has few. The limits keep the
@@ -87,32 +89,35 @@ join ranked k on k.number = round % k.repositories
 order by round, k.place
 limit :max;
 
--- statement: vcs_event_pick_lock
+-- statement: vcs_repository_try_lock
+-- No row: another transaction has locked the repository, or it was deleted.
 -- takes: repository_id text
 -- gives: id text
 select id from vcs_repositories where id = :repository_id for no key update skip locked;
 
--- statement: vcs_event_pick_read
--- takes: count text null, github_app_url text, organization_id text
+-- statement: vcs_event_pick
+-- The first due event of a repository, and its repository. Without a repository, no row.
+-- takes: repository_id text, app_url text, organization_id text
 -- gives: event_id text, state text, found_by text, kind text, ref text, before_sha text, sha text,
 -- pull_request bigint null, detail jsonb, files jsonb null, files_note text null, repository_id text,
 -- organization_id text, identifier text null, default_branch text null, looked_at timestamptz null,
 -- provider text, api_url text, http_url text
-select :events_event_columns(), r.id as repository_id, r.organization_id, r.identifier, r.default_branch,
-    r.looked_at, :vcs_dialect_columns(), coalesce(c.http_url, :github_app_url) as http_url
+select :vcs_event_columns(), r.id as repository_id, r.organization_id, r.identifier, r.default_branch,
+    r.looked_at, :vcs_dialect_columns(), coalesce(c.http_url, :app_url) as http_url
 from vcs_events e
 join vcs_repositories r on r.id = e.repository_id
 left join vcs_connections c on c.id = r.connection_id
-where e.organization_id = :organization_id and e.repository_id = :count and e.state = 'waiting'
+where e.organization_id = :organization_id and e.repository_id = :repository_id and e.state = 'waiting'
     and e.due_at <= now()
 order by e.sequence
 limit 1;
 
 -- statement: vcs_events_looking
+-- Locks the events that waited for a look when it began, but for those that wait for the hash of their commit.
 -- takes: repository_id text, began timestamptz
 -- gives: event_id text, state text, found_by text, kind text, ref text, before_sha text, sha text,
 -- pull_request bigint null, detail jsonb, files jsonb null, files_note text null
-select :events_event_columns()
+select :vcs_event_columns()
 from vcs_events e
 where e.repository_id = :repository_id and e.state = 'looking' and e.due_at < :began::timestamptz
     and (e.sha <> '' or e.pull_request is null)
@@ -120,14 +125,17 @@ order by e.sequence
 for update;
 
 -- statement: vcs_event_look
+-- Lets the event wait for a look.
 -- takes: id text
 update vcs_events set state = 'looking', due_at = now() where id = :id;
 
 -- statement: vcs_event_compare
+-- Lets the event wait for the changed files.
 -- takes: id text
 update vcs_events set state = 'comparing' where id = :id;
 
 -- statement: vcs_event_looked
+-- Lets the event be decided after a look. With another commit, the detail loses the members of the earlier one.
 -- takes: id text, ref text, sha text
 update vcs_events
 set state = 'waiting', due_at = now(), ref = coalesce(:ref, ref), sha = coalesce(:sha, sha),
@@ -136,12 +144,14 @@ set state = 'waiting', due_at = now(), ref = coalesce(:ref, ref), sha = coalesce
 where id = :id;
 
 -- statement: vcs_event_compared
+-- Stores the changed files, or why they are not known, and lets the event be decided.
 -- takes: id text, files jsonb, note text
 update vcs_events
 set state = 'waiting', due_at = now(), files = :files::jsonb, files_note = :note
 where id = :id and state = 'comparing';
 
 -- statement: vcs_event_end
+-- Ends the event, or lets it wait for an approval.
 -- takes: id text, message text, is_error boolean, approval boolean
 update vcs_events
 set state = case when :approval then 'approval' else 'done' end, done_at = case
@@ -150,16 +160,19 @@ set state = case when :approval then 'approval' else 'done' end, done_at = case
 where id = :id;
 
 -- statement: vcs_event_unanswered
+-- Shows why the look failed for which the event waits.
 -- takes: id text, why text
 update vcs_events set message = :why, level = 'error' where id = :id and state = 'looking';
 
 -- statement: vcs_event_postpone
+-- Decides the event again later, after a failure.
 -- takes: id text, why text, postponed_seconds double precision
 update vcs_events
 set due_at = now() + make_interval(secs => :postponed_seconds), message = :why, level = 'error'
 where id = :id and state = 'waiting';
 
--- statement: events_next
+-- statement: vcs_next_due
+-- Milliseconds until the next event, delivery, look or read of pull requests is due; null: none.
 -- gives: ms bigint null
 select ceil(
     1000 * extract(epoch from least((select min(due_at) from vcs_deliveries where state = 'waiting'),
@@ -173,24 +186,26 @@ select ceil(
                     limit 1
                 )) - now()))::bigint as ms;
 
--- statement: vcs_events_expire_delete
--- takes: max_expired bigint
+-- statement: vcs_deliveries_expire
+-- Deletes deliveries that are older than 30 days.
+-- takes: max bigint
 delete from vcs_deliveries
 where sequence = any(array(
         select sequence
         from vcs_deliveries
         where received_at < now() - interval '30 days'
         order by received_at
-        limit :max_expired
+        limit :max
     ));
 
--- statement: vcs_events_expire_delete_2
--- takes: max_expired bigint
+-- statement: vcs_events_expire
+-- Deletes events that ended more than 30 days ago.
+-- takes: max bigint
 delete from vcs_events
 where id = any(array(
         select id
         from vcs_events
         where created_at < now() - interval '30 days'
         order by created_at
-        limit :max_expired
+        limit :max
     ));

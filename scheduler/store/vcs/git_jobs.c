@@ -45,85 +45,62 @@ static void committed_wake(void *data, bool committed)
 	free(waking);
 }
 
-/* Wakes a worker of each pool in the column pool_id when the transaction has committed. */
-static void pools_wake(struct store *store, const struct rows *rows)
+/* Wakes a worker of the pool when the transaction has committed. */
+static void pool_wake(struct store *store, const char *pool_id)
 {
-	for (int i = 0; store->sink && store->sink->waiters && i < rows->count; i++) {
-		struct waking *waking = mem_new(1, sizeof(*waking));
+	struct waking *waking;
 
-		waking->waiters = store->sink->waiters;
-		git_wait_key(row_text(rows, i, "pool_id"), waking->key);
-		db_after_commit(store->db, committed_wake, waking);
-	}
+	if (!store->sink || !store->sink->waiters)
+		return;
+	waking = mem_new(1, sizeof(*waking));
+	waking->waiters = store->sink->waiters;
+	git_wait_key(pool_id, waking->key);
+	db_after_commit(store->db, committed_wake, waking);
 }
 
-/* The pool whose workers reach the repository `r`. */
-#define POOL_OF(r)                                                                                                     \
-	"coalesce((select s.pool_id from vcs_repository_pools s where s.repository_id = " r ".id), "                   \
-	"(select p.id from agent_pools p where p.organization_id is null limit 1)) "
+static void pools_wake(struct store *store, const struct rows *rows)
+{
+	for (int i = 0; i < rows->count; i++)
+		pool_wake(store, row_of(git_job_pool, rows, i)->pool_id);
+}
 
-static int job_insert(struct store *store, const char *sql, struct db_param subject, struct err *err)
+static int job_insert(
+	struct store *store, const struct db_statement *statement, const char *subject_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct id id = id_new("gj");
-	struct db_param params[] = {P_TEXT(id.text), subject};
-	struct db_param all[] = {{.kind = P_NULL}, params[0], params[1]};
+	const struct git_job_insert_row *job;
 
-	if (db_run_sql(store->db, &rows, err, sql, all, ARRAY_LEN(all)) < 0)
+	if (db_query_one_of(store->db, &rows, err, statement, git_job_look, .new_id = id_new("gj").text,
+		    .subject_id = subject_id) < 0)
 		return -1;
-	if (rows.count && text_equal(row_text(&rows, 0, "state"), "waiting"))
-		pools_wake(store, &rows);
+	job = rows.count ? row_of(git_job_insert, &rows, 0) : NULL;
+	if (job && text_equal(job->state, "waiting"))
+		pool_wake(store, job->pool_id);
 	return 0;
 }
 
 int git_job_look(struct store *store, const char *repository_id, struct err *err)
 {
-	/* clang-format off */
-	static const char sql[] =
-		"insert into git_jobs (id, kind, organization_id, repository_id, pool_id) "
-		"select $1, 'look', r.organization_id, r.id, " POOL_OF("r") "from vcs_repositories r where r.id = $2 "
-		"on conflict (repository_id) where kind = 'look' do update set due_at = least(git_jobs.due_at, now()), "
-		"again = git_jobs.state = 'claimed' returning pool_id, state";
-	/* clang-format on */
-
-	return job_insert(store, sql, (struct db_param)P_TEXT(repository_id), err);
+	return job_insert(store, &git_job_look_statement, repository_id, err);
 }
 
 int git_job_diff(struct store *store, const char *event_id, struct err *err)
 {
-	/* clang-format off */
-	static const char sql[] =
-		"insert into git_jobs (id, kind, organization_id, repository_id, event_id, pool_id) "
-		"select $1, 'diff', r.organization_id, r.id, e.id, " POOL_OF("r") "from vcs_events e "
-		"join vcs_repositories r on r.id = e.repository_id where e.id = $2 "
-		"on conflict (event_id) where kind = 'diff' do nothing returning pool_id, state";
-	/* clang-format on */
-
-	return job_insert(store, sql, (struct db_param)P_TEXT(event_id), err);
+	return job_insert(store, &git_job_diff_statement, event_id, err);
 }
 
 int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 {
-	/* clang-format off */
-	static const char sql[] =
-		"insert into git_jobs (id, kind, organization_id, repository_id, content_id, pool_id) "
-		"select $1, 'fetch', r.organization_id, r.id, v.id, " POOL_OF("r") "from vcs_contents v "
-		"join vcs_repositories r on r.id = v.repository_id where v.id = $2 "
-		"on conflict (content_id) where kind = 'fetch' do nothing returning pool_id, state";
-	/* clang-format on */
-
-	return job_insert(store, sql, (struct db_param)P_TEXT(content_id), err);
+	return job_insert(store, &git_job_fetch_statement, content_id, err);
 }
 
 /* ---- claims ---- */
-
-/* clang-format on */
 
 static int jobs_mark(struct store *store, const struct git_claim *claim, const json_t *marks, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(marks);
 
-	return db_queue(store->db, err, jobs_mark, .p1 = text, .worker_id = claim->worker_id,
+	return db_queue(store->db, err, git_jobs_mark, .marks = text, .worker_id = claim->worker_id,
 		.lease_seconds = store->settings->lease_seconds);
 }
 
@@ -137,14 +114,16 @@ int git_jobs_claim(
 	if (db_query(store->db, &rows, err, git_jobs_pick, .pool_id = claim->pool_id, .worker_id = claim->worker_id,
 		    .slots = claim->slots) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && row_of(git_jobs_pick, &rows, i)->id; i++) {
+	for (int i = 0; i < rows.count; i++) {
+		const char *id = row_of(git_jobs_pick, &rows, i)->id;
 		_cleanup_(freep) char *token = crypto_token("git.");
 		char hash[SHA256_HEX_SIZE];
 
+		if (!id)
+			break;
 		crypto_sha256_hex(token, strlen(token), hash);
 		json_array_append_new(tokens, json_string(token));
-		json_array_append_new(
-			marks, json_pack("{ss ss}", "id", row_of(git_jobs_pick, &rows, i)->id, "hash", hash));
+		json_array_append_new(marks, json_pack("{ss ss}", "id", id, "hash", hash));
 	}
 	status = row_of(git_jobs_pick, &rows, 0)->known ? 0 : err_set(err, ERR_NOT_FOUND, "worker not found");
 	if (status == 0 && json_array_size(marks))
@@ -163,21 +142,23 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(jobs);
 
-	if (db_query(store->db, &rows, err, git_jobs_beat, .worker_id = worker_id, .p2 = text,
+	if (db_query(store->db, &rows, err, git_jobs_beat, .worker_id = worker_id, .jobs = text,
 		    .lease_seconds = store->settings->lease_seconds) < 0)
 		return -1;
 	*ret_jobs = json_array();
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		const struct git_jobs_beat_row *row = row_of(git_jobs_beat, &rows, i);
+
 		json_array_append_new(*ret_jobs,
-			json_pack("{ss si sb}", "job", text_or_empty(row_of(git_jobs_beat, &rows, i)->job), "attempt",
-				(int)row_of(git_jobs_beat, &rows, i)->attempt, "held",
-				row_of(git_jobs_beat, &rows, i)->held));
+			json_pack("{ss si sb}", "job", text_or_empty(row->job), "attempt", (int)row->attempt, "held",
+				row->held));
+	}
 	return 0;
 }
 
 /* ---- held jobs ---- */
 
-void git_job_of_row(const struct held_row *row, struct git_job *ret_job)
+void git_job_of_row(const struct git_job_row *row, struct git_job *ret_job)
 {
 	*ret_job = (struct git_job){.kind = git_kind_parse(row->kind),
 		.attempt = (int)row->attempt,
@@ -197,7 +178,7 @@ static int held_read(struct store *store, const char *job_id, const char *token,
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	return db_query(store->db, ret_rows, err, held_read, .job_id = job_id, .hash = hash);
+	return db_query(store->db, ret_rows, err, git_job_held, .job_id = job_id, .hash = hash);
 }
 
 int git_job_held(struct store *store, const char *job_id, const char *token, struct git_job *ret_job, struct err *err)
@@ -208,7 +189,7 @@ int git_job_held(struct store *store, const char *job_id, const char *token, str
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	git_job_of_row(row_of(held, &rows, 0), ret_job);
+	git_job_of_row(row_of(git_job, &rows, 0), ret_job);
 	return 0;
 }
 
@@ -238,7 +219,7 @@ static int archive_run(void *data, struct err *err)
 		return err_set(err, ERR_INVALID, "the job is no fetch");
 	if (blob_put_shared(a->store, a->archive->bytes, a->archive->len, &blob, err) < 0)
 		return -1;
-	return db_query(a->store->db, NULL, err, git_jobs_archive_run, .id = job.id.text, .blob = blob.text,
+	return db_query(a->store->db, NULL, err, git_job_archive, .id = job.id.text, .blob = blob.text,
 		.hash = a->archive->hash, .size = a->archive->size);
 }
 

@@ -93,7 +93,7 @@ int git_job_again(
 	struct store *store, const struct git_job *job, const char *error, int after_seconds, struct err *err);
 /* Jobs whose lease has ended, at most 100. */
 int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err);
-void git_job_of_row(const struct held_row *row, struct git_job *ret_job);
+void git_job_of_row(const struct git_job_row *row, struct git_job *ret_job);
 /* Moves waiting jobs to the pool that their connection has now. */
 int git_jobs_tidy(struct store *store, struct err *err);
 

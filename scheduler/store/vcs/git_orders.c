@@ -30,9 +30,9 @@ static json_t *login(const struct vcs_credential *credential)
 }
 
 /* The names that may be arguments of git. A new reference. */
-static json_t *refs_of(const struct rows *rows)
+static json_t *refs_of(const struct git_order_row *row)
 {
-	json_auto_t *refs = json_shown(row_of(git_orders_subject, rows, 0)->refs);
+	json_auto_t *refs = json_shown(row->refs);
 	json_t *valid = json_array(), *ref;
 	size_t i;
 
@@ -44,29 +44,26 @@ static json_t *refs_of(const struct rows *rows)
 	return valid;
 }
 
-static void order_fetch(const struct rows *rows, json_t *order)
+static void order_fetch(const struct git_order_row *row, json_t *order)
 {
-	json_object_update_new(order,
-		json_pack("{ss sb so}", "sha", row_of(git_orders_subject, rows, 0)->sha, "submodules",
-			row_of(git_orders_subject, rows, 0)->submodules, "refs", refs_of(rows)));
+	json_object_update_new(
+		order, json_pack("{ss sb so}", "sha", row->sha, "submodules", row->submodules, "refs", refs_of(row)));
 }
 
 /* Of a pull request, the changes since the commit where it left its destination; of a new branch, since it left the
  * default branch. */
-static void order_diff(const struct rows *rows, enum vcs_dialect dialect, json_t *order)
+static void order_diff(const struct git_order_row *row, enum vcs_dialect dialect, json_t *order)
 {
-	bool pull = row_of(git_orders_subject, rows, 0)->pull_request > 0;
-	const char *base =
-		pull ? row_of(git_orders_subject, rows, 0)->base : row_of(git_orders_subject, rows, 0)->default_branch;
-	const char *before = pull ? "" : row_of(git_orders_subject, rows, 0)->before_sha;
+	bool pull = row->pull_request > 0;
+	const char *base = pull ? row->base : row->default_branch;
+	const char *before = pull ? "" : row->before_sha;
 	char ref[VCS_PR_REF_SIZE];
-	json_t *refs = refs_of(rows);
+	json_t *refs = refs_of(row);
 
-	if (pull && vcs_pr_ref(dialect, row_of(git_orders_subject, rows, 0)->pull_request, ref))
+	if (pull && vcs_pr_ref(dialect, row->pull_request, ref))
 		json_array_append_new(refs, json_string(ref));
 	json_object_update_new(order,
-		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha",
-			row_of(git_orders_subject, rows, 0)->after_sha, "base",
+		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha", row->after_sha, "base",
 			json_string_or_null(vcs_ref_name_valid(base) ? base : NULL), "refs", refs));
 }
 
@@ -75,24 +72,25 @@ int git_job_order(struct store *store, const char *job_id, json_t **ret_order, s
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	_cleanup_(freep) char *url = NULL;
+	const struct git_order_row *row;
 	enum git_kind kind;
 
-	if (db_query(store->db, &rows, err, git_orders_subject, .job_id = job_id, .max_refs = MAX_REFS) < 0)
+	if (db_query(store->db, &rows, err, git_order, .job_id = job_id, .max_refs = MAX_REFS) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the job is gone");
-	if (vcs_credential_read(store, row_of(git_orders_subject, &rows, 0)->repository_id, &credential, err) < 0)
+	row = row_of(git_order, &rows, 0);
+	if (vcs_credential_read(store, row->repository_id, &credential, err) < 0)
 		return -1;
 	url = url_of(&credential);
 	if (!url)
 		return err_set(err, ERR_NOT_FOUND, "the repository has no address for git");
-	kind = git_kind_parse(row_of(git_orders_subject, &rows, 0)->kind);
-	*ret_order = json_pack("{ss ss ss ss so}", "kind", row_of(git_orders_subject, &rows, 0)->kind, "repository",
-		row_of(git_orders_subject, &rows, 0)->repository_id, "identifier",
-		row_of(git_orders_subject, &rows, 0)->identifier, "url", url, "login", login(&credential));
+	kind = git_kind_parse(row->kind);
+	*ret_order = json_pack("{ss ss ss ss so}", "kind", row->kind, "repository", row->repository_id, "identifier",
+		row->identifier, "url", url, "login", login(&credential));
 	if (kind == GIT_FETCH)
-		order_fetch(&rows, *ret_order);
+		order_fetch(row, *ret_order);
 	if (kind == GIT_DIFF)
-		order_diff(&rows, credential.dialect, *ret_order);
+		order_diff(row, credential.dialect, *ret_order);
 	return 0;
 }

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: git_orders_subject
--- What the job is for. `refs` are names that had the commit when they were last seen: a server that gives no
+-- statement: git_order
+-- The subject of the job. `refs` are names that had the commit when they were last seen: a server that gives no
 -- commits by their names may give these.
 -- takes: job_id text, max_refs bigint
--- gives: kind text, repository_id text, identifier text, default_branch text null, sha text,
--- submodules boolean, event_kind text, ref text, before_sha text, after_sha text, pull_request bigint,
--- base text, refs jsonb
+-- gives: kind text, repository_id text, identifier text, default_branch text null, sha text null,
+-- submodules boolean null, event_kind text null, ref text null, before_sha text null, after_sha text null,
+-- pull_request bigint, base text null, refs jsonb null
 select j.kind, j.repository_id, r.identifier, r.default_branch, v.sha, v.submodules, e.kind as event_kind,
     e.ref, e.before_sha, e.sha as after_sha, coalesce(e.pull_request, 0) as pull_request,
     e.detail ->> 'base' as base,

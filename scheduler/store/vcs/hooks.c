@@ -30,24 +30,23 @@ static bool uuid_valid(const char *id)
 	return true;
 }
 
-static int hook_fill(struct store *store, const struct rows *rows, int row, struct vcs_hook *hook)
+static int hook_fill(struct store *store, const struct vcs_hook_row *row, struct vcs_hook *hook)
 {
-	const char *id = row_of(hooks, rows, row)->id;
-	const struct sealed_secret current = {{rows, row, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
-	const struct sealed_secret previous = {{rows, row, "hook_previous_sealed"}, VCS_HOOK_SEAL, id};
-
-	text_copy(hook->repository.text, ID_SIZE, id);
-	hook->dialect = vcs_row_dialect(rows, row);
-	if (secret_open(store, &current, &hook->secret, &hook->err) < 0)
+	text_copy(hook->repository.text, ID_SIZE, row->id);
+	hook->dialect = vcs_dialect_named(row->provider, row->api_url);
+	if (secret_open_hex(store, row->hook_secret_sealed, VCS_HOOK_SEAL, row->id, &hook->secret, &hook->err) < 0)
 		return -1;
-	return secret_open(store, &previous, &hook->previous, &hook->err);
+	return secret_open_hex(store, row->hook_previous_sealed, VCS_HOOK_SEAL, row->id, &hook->previous, &hook->err);
 }
 
 static int hook_find(struct store *store, const struct rows *rows, struct vcs_hook *hook)
 {
-	for (int row = 0; row < rows->count; row++)
-		if (text_equal(row_of(hooks, rows, row)->hook, hook->id))
-			return hook_fill(store, rows, row, hook);
+	for (int i = 0; i < rows->count; i++) {
+		const struct vcs_hook_row *row = row_of(vcs_hook, rows, i);
+
+		if (text_equal(row->hook, hook->id))
+			return hook_fill(store, row, hook);
+	}
 	return err_set(&hook->err, ERR_NOT_FOUND, "there is nothing at this address");
 }
 
@@ -59,7 +58,7 @@ int vcs_hooks_read(struct store *store, struct vcs_hook *hooks, size_t count, st
 	for (size_t i = 0; i < count; i++)
 		if (uuid_valid(hooks[i].id))
 			db_array_add(&ids, hooks[i].id);
-	if (ids.count && db_query(store->db, &rows, err, hooks, .ids = &ids) < 0)
+	if (ids.count && db_query(store->db, &rows, err, vcs_hooks_read, .ids = &ids) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		hook_find(store, &rows, &hooks[i]);
@@ -103,7 +102,7 @@ int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliv
 	for (size_t i = 0; i < count; i++)
 		if (column_add(store, &deliveries[i], &columns, err) < 0)
 			return -1;
-	return count ? db_query(store->db, NULL, err, hooks_deliveries, .repositories = &columns.repositories,
+	return count ? db_query(store->db, NULL, err, vcs_deliveries_insert, .repositories = &columns.repositories,
 			       .ids = &columns.ids, .events = &columns.events, .bodies = &columns.bodies)
 		     : 0;
 }

@@ -69,7 +69,7 @@ static int token_in(void *data, struct err *err)
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(TOKEN_LIMIT);
 
 	seal_text(c->store, context, c->token->token, &sealed);
-	if (db_query(c->store->db, NULL, err, installations_token, .id = c->id,
+	if (db_query(c->store->db, NULL, err, installation_token_put, .id = c->id,
 		    .token_sealed = db_blob(sealed.data, sealed.len), .expires_in = c->token->expires_in) < 0)
 		return -1;
 	return vcs_wake(c->store, err);
@@ -84,7 +84,7 @@ int installation_token_put(struct store *store, const char *id, const struct ins
 
 int installation_fail(struct store *store, const char *id, const char *why, bool removed, struct err *err)
 {
-	return db_query(store->db, NULL, err, installations_fail, .id = id, .why = why, .removed = removed,
+	return db_query(store->db, NULL, err, installation_fail, .id = id, .why = why, .removed = removed,
 		.new_id = id_new("ve").text);
 }
 
@@ -92,7 +92,7 @@ int installation_fail(struct store *store, const char *id, const char *why, bool
 
 int installation_find(struct store *store, long long number, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, installations_installation_find, .number = number);
+	return db_query(store->db, ret_rows, err, installation_find, .number = number);
 }
 
 int app_deliveries_find(struct store *store, const struct app_delivery *deliveries, size_t count, struct rows *ret_rows,
@@ -108,6 +108,6 @@ int app_deliveries_find(struct store *store, const struct app_delivery *deliveri
 		db_array_add(&numbers, number);
 		db_array_add(&identifiers, deliveries[i].identifier);
 	}
-	return db_query(store->db, ret_rows, err, installations_repositories, .installations = &installations,
+	return db_query(store->db, ret_rows, err, app_deliveries_find, .installations = &installations,
 		.numbers = &numbers, .identifiers = &identifiers);
 }

@@ -1,20 +1,24 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- fragment: installations_columns()
+-- fragment: installation_columns()
 i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at,
     i.pool_id, i.fork_pool_id, o.name as organization_name, l.error as call_error, case
     when l.blocked_until > now() then l.blocked_until end as blocked_until;
 
--- fragment: installations_tables()
+-- fragment: installation_tables()
 from vcs_installations i
 join organizations o on o.id = i.organization_id
 left join vcs_limits l on l.owner_id = i.id;
 
--- statement: installations_list
--- takes: organizations text[] null, name text, number bigint, limit bigint, offset bigint
--- gives: total bigint, id text, installation_id bigint, organization_id text null, name text, kind text,
+-- shape: vcs_installation
+-- total bigint optional, id text, installation_id bigint, organization_id text null, name text, kind text,
 -- icon_url text null, web_url text null, error text null, created_at timestamptz, pool_id text null,
--- fork_pool_id text null, organization_name text, call_error text null, blocked_until timestamptz
+-- fork_pool_id text null, organization_name text, call_error text null, blocked_until timestamptz null
+
+-- statement: installations_list
+-- A page of the connected installations of these organizations (null: of all), by name. Number 0: any.
+-- takes: organizations text[] null, name text, number bigint, limit bigint, offset bigint
+-- gives: vcs_installation
 with found as (
     select i.id, lower(i.name) as name
     from vcs_installations i
@@ -26,19 +30,18 @@ with found as (
 select n.total, f.*
 from (select count(*) as total from found) n
 left join (
-    select :installations_columns() :installations_tables()
+    select :installation_columns() :installation_tables()
     where i.id in (select id from found order by name, id limit :limit offset :offset)
 ) f on true
 order by lower(f.name), f.id;
 
 -- statement: installation_read
 -- takes: id text
--- gives: id text, installation_id bigint, organization_id text null, name text, kind text, icon_url text null,
--- web_url text null, error text null, created_at timestamptz, pool_id text null, fork_pool_id text null,
--- organization_name text, call_error text null, blocked_until timestamptz
-select :installations_columns() :installations_tables() where i.id = :id and i.removed_at is null;
+-- gives: vcs_installation
+select :installation_columns() :installation_tables() where i.id = :id and i.removed_at is null;
 
 -- statement: installation_connect
+-- No row if another organization has the installation.
 -- takes: new_id text, number bigint, organization_id text, account text, kind text, icon_url text, web_url text
 -- gives: id text
 insert into vcs_installations as i(id, installation_id, organization_id, name, kind, icon_url, web_url)
@@ -53,9 +56,9 @@ returning i.id;
 -- takes: id text, pool_id text, fork_pool_id text
 update vcs_installations set pool_id = :pool_id, fork_pool_id = :fork_pool_id where id = :id;
 
--- statement: installations_token
--- Looks that failed without a token are repeated. `was` takes no lock, because PostgreSQL may read it after the
--- update below, and would not lock the row then.
+-- statement: installation_token_put
+-- Stores the token, which expires after :expires_in seconds. Looks that failed without a token are repeated.
+-- `was` takes no lock, because PostgreSQL may read it after the update below, and would not lock the row then.
 -- takes: id text, token_sealed bytea, expires_in bigint
 with was as (
     select id, error, token_sealed is null as is_first from vcs_installations where id = :id
@@ -72,8 +75,9 @@ set token_sealed = :token_sealed, token_expires_at = now() + make_interval(secs 
     error = null, generation = nextval('token_generations')
 where id = :id;
 
--- statement: installations_fail
--- An installation that fails again for the same reason makes no further event.
+-- statement: installation_fail
+-- Records that the installation and its repositories can't be used, and inserts an event with the reason. An
+-- installation that fails again for the same reason makes no further event.
 -- takes: id text, why text, removed boolean, new_id text
 with was as (select id, organization_id, error from vcs_installations where id = :id),
 gone as (
@@ -92,14 +96,16 @@ select :new_id, organization_id, 'request', 'install', 'done', 'error', :why, no
 from was
 where organization_id is not null and error is distinct from :why;
 
--- statement: installations_installation_find
+-- statement: installation_find
+-- A connected installation, by GitHub's number.
 -- takes: number bigint
 -- gives: id text
 select id
 from vcs_installations
 where installation_id = :number and organization_id is not null and removed_at is null;
 
--- statement: installations_repositories
+-- statement: app_deliveries_find
+-- The repositories of deliveries, by GitHub's number or by name. n: the place of the delivery, from 0 on.
 -- takes: installations bigint[], numbers text[], identifiers text[]
 -- gives: n bigint, id text
 select u.n - 1 as n, r.id

@@ -8,7 +8,6 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
-#include "scheduler/store/vcs/event_list.sql.h"
 #include "scheduler/store/vcs/repositories.sql.h"
 
 enum { SEALED_LIMIT = 4 << 10 };
@@ -16,34 +15,19 @@ enum { SEALED_LIMIT = 4 << 10 };
 /* ---- its users ---- */
 
 static const struct {
-	const char *what, *read, *set, *clear;
+	const char *what;
+	const struct db_statement *read, *set, *clear;
 } users[] = {
-	[VCS_USER_WORKSPACE] = {"workspace",
-		"select u.organization_id, u.project_id, u.settings, " VCS_USED_BY_WORKSPACE(
-			"u.id") "as repository from workspaces u where u.id = $1",
-		"insert into workspace_repositories (workspace_id, repository_id, branch, ingress_submodules, "
-		"tags_regex) "
-		"select $1, $2, $3, $4, $5 where $6::text is null and $7::text is null "
-		"on conflict (workspace_id) do update set repository_id = excluded.repository_id, "
-		"branch = excluded.branch, ingress_submodules = excluded.ingress_submodules, "
-		"tags_regex = excluded.tags_regex",
-		"delete from workspace_repositories where workspace_id = $1"},
-	[VCS_USER_POLICY_SET] = {"policy set",
-		"select u.organization_id, null as project_id, u.settings, " VCS_USED_BY_POLICY_SET(
-			"u.id") "as repository from policy_sets u where u.id = $1",
-		"insert into policy_set_repositories (policy_set_id, repository_id, branch, ingress_submodules, "
-		"policies_path, update_patterns) "
-		"select $1, $2, $3, $4, $6, $7::jsonb where $5::text = '' "
-		"on conflict (policy_set_id) do update set repository_id = excluded.repository_id, "
-		"branch = excluded.branch, ingress_submodules = excluded.ingress_submodules, "
-		"policies_path = excluded.policies_path, update_patterns = excluded.update_patterns",
-		"delete from policy_set_repositories where policy_set_id = $1"},
+	[VCS_USER_WORKSPACE] = {"workspace", &vcs_workspace_use_read_statement, &vcs_workspace_use_set_statement,
+		&vcs_workspace_use_clear_statement},
+	[VCS_USER_POLICY_SET] = {"policy set", &vcs_policy_set_use_read_statement, &vcs_policy_set_use_set_statement,
+		&vcs_policy_set_use_clear_statement},
 };
 
 int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err)
 {
-	if (db_run_sql(store->db, ret_rows, err, users[user.kind].read,
-		    (struct db_param[]){{.kind = P_NULL}, P_TEXT(user.id)}, 2) < 0)
+	if (db_query_one_of(
+		    store->db, ret_rows, err, users[user.kind].read, vcs_workspace_use_read, .user_id = user.id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", users[user.kind].what);
 }
@@ -55,15 +39,17 @@ static int connection_find(
 {
 	static const char pointer[] = "/data/attributes/vcs-repo/oauth-token-id";
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_connection_of_token_row *row;
 
-	if (db_query(store->db, &rows, err, connection_find, .token_id = ids->token_id,
+	if (db_query(store->db, &rows, err, vcs_connection_of_token, .token_id = ids->token_id,
 		    .organization_id = ids->organization_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");
-	ret_source->provider = vcs_provider_of(row_of(connection_find, &rows, 0)->provider);
-	ret_source->dialect = vcs_dialect_of(ret_source->provider, row_of(connection_find, &rows, 0)->api_url);
-	text_copy(ret_source->connection.text, ID_SIZE, row_of(connection_find, &rows, 0)->id);
+	row = row_of(vcs_connection_of_token, &rows, 0);
+	ret_source->provider = vcs_provider_of(row->provider);
+	ret_source->dialect = vcs_dialect_of(ret_source->provider, row->api_url);
+	text_copy(ret_source->connection.text, ID_SIZE, row->id);
 	return vcs_connection_use_check(store, ret_source->connection.text, ids->project_id, pointer, err);
 }
 
@@ -72,7 +58,7 @@ static int installation_find(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, repositories_installation_find, .installation_id = ids->installation_id,
+	if (db_query(store->db, &rows, err, vcs_installation_of_organization, .installation_id = ids->installation_id,
 		    .organization_id = ids->organization_id) < 0)
 		return -1;
 	if (!rows.count)
@@ -80,7 +66,7 @@ static int installation_find(
 			"Github app installation must exist");
 	ret_source->provider = VCS_PROVIDER_GITHUB_APP;
 	ret_source->dialect = VCS_GITHUB;
-	text_copy(ret_source->installation.text, ID_SIZE, row_of(repositories_installation_find, &rows, 0)->id);
+	text_copy(ret_source->installation.text, ID_SIZE, row_of(vcs_installation_of_organization, &rows, 0)->id);
 	return 0;
 }
 
@@ -126,9 +112,10 @@ static int repository_ensure(struct store *store, const struct vcs_use *use, str
 	struct id id = id_new("vr");
 
 	secret_seal(store, use->source.dialect, id.text, &sealed);
-	return db_query(store->db, NULL, err, repository_ensure, .id = id.text, .organization_id = use->organization_id,
-		.connection = connection, .connection_2 = connection ? NULL : use->source.installation.text,
-		.identifier = use->identifier, .buf_str = db_blob(buf_str(&sealed), sealed.len));
+	return db_query(store->db, NULL, err, vcs_repository_ensure, .id = id.text,
+		.organization_id = use->organization_id, .connection_id = connection,
+		.installation_id = connection ? NULL : use->source.installation.text, .identifier = use->identifier,
+		.secret_sealed = db_blob(buf_str(&sealed), sealed.len));
 }
 
 static int repository_find(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err)
@@ -136,13 +123,13 @@ static int repository_find(struct store *store, const struct vcs_use *use, struc
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (repository_ensure(store, use, err) < 0 ||
-		db_query(store->db, &rows, err, repository_find, .connection = use->source.connection.text,
-			.organization_id = use->organization_id, .installation = use->source.installation.text,
+		db_query(store->db, &rows, err, vcs_repository_find, .connection_id = use->source.connection.text,
+			.organization_id = use->organization_id, .installation_id = use->source.installation.text,
 			.identifier = use->identifier) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_INTERNAL, "the repository was deleted meanwhile");
-	text_copy(ret_id->text, ID_SIZE, row_of(repository_find, &rows, 0)->id);
+	text_copy(ret_id->text, ID_SIZE, row_of(vcs_repository_find, &rows, 0)->id);
 	return 0;
 }
 
@@ -151,11 +138,12 @@ static int row_set(struct store *store, struct vcs_user user, const struct vcs_u
 {
 	bool policies = user.kind == VCS_USER_POLICY_SET;
 	_cleanup_(freep) char *patterns = use->update_patterns ? json_text(use->update_patterns) : mem_text("[]");
-	struct db_param params[] = {{.kind = P_NULL}, P_TEXT(user.id), P_TEXT(repository_id), P_TEXT(use->branch),
-		P_BOOL(use->ingress_submodules), P_TEXT(policies ? "" : use->tags_regex),
-		P_TEXT(policies ? text_or_empty(use->policies_path) : NULL), P_TEXT(policies ? patterns : NULL)};
 
-	return db_run_sql(store->db, NULL, err, users[user.kind].set, params, ARRAY_LEN(params));
+	return db_query_one_of(store->db, NULL, err, users[user.kind].set, vcs_workspace_use_set, .user_id = user.id,
+		.repository_id = repository_id, .branch = use->branch, .ingress_submodules = use->ingress_submodules,
+		.tags_regex = policies ? "" : use->tags_regex,
+		.policies_path = policies ? text_or_empty(use->policies_path) : NULL,
+		.update_patterns = policies ? patterns : NULL);
 }
 
 int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,
@@ -167,7 +155,7 @@ int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use 
 	if (vcs_used_read(store, user, &rows, err) < 0 || repository_find(store, use, ret_repository, err) < 0 ||
 		row_set(store, user, use, ret_repository->text, err) < 0)
 		return -1;
-	before = row_json(&rows, 0, "repository");
+	before = json_shown(row_of(vcs_used, &rows, 0)->repository);
 	*ret_changed = !text_equal(json_string_at(before, "repository"), ret_repository->text) ||
 		!text_equal(json_string_at(before, "branch"), use->branch);
 	return 0;
@@ -175,8 +163,8 @@ int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use 
 
 int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err)
 {
-	return db_run_sql(store->db, NULL, err, users[user.kind].clear,
-		(struct db_param[]){{.kind = P_NULL}, P_TEXT(user.id)}, 2);
+	return db_query_one_of(
+		store->db, NULL, err, users[user.kind].clear, vcs_workspace_use_clear, .user_id = user.id);
 }
 
 int vcs_use_of_policies(struct store *store, const char *policy_set_id, const char *policies_path,
@@ -203,14 +191,14 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 		row_of(vcs_available_check, &rows, 0)->name);
 }
 
-bool vcs_place_of_row(const struct vcs_event_row *row, struct vcs_place *ret_place)
+bool vcs_place_of(struct vcs_place_columns columns, struct vcs_place *ret_place)
 {
-	enum vcs_provider provider = vcs_provider_of(row->provider);
+	enum vcs_provider provider = vcs_provider_of(columns.provider);
 
-	*ret_place = (struct vcs_place){.http_url = row->http_url, .identifier = row->identifier};
+	*ret_place = (struct vcs_place){.http_url = columns.http_url, .identifier = columns.identifier};
 	if (provider == VCS_PROVIDERS || !ret_place->http_url || !ret_place->identifier)
 		return false;
-	ret_place->dialect = vcs_dialect_of(provider, row->api_url);
+	ret_place->dialect = vcs_dialect_of(provider, columns.api_url);
 	return true;
 }
 
@@ -234,12 +222,14 @@ int vcs_repository_read(struct store *store, const char *id, struct rows *ret_ro
 int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const struct sealed_secret sealed = {{&rows, 0, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
 
 	*ret_secret = NULL;
 	if (db_query(store->db, &rows, err, vcs_hook_secret_read, .id = id) < 0)
 		return -1;
-	return rows.count ? secret_open(store, &sealed, ret_secret, err) : 0;
+	if (!rows.count)
+		return 0;
+	return secret_open_hex(
+		store, row_of(vcs_hook_secret_read, &rows, 0)->hook_secret_sealed, VCS_HOOK_SEAL, id, ret_secret, err);
 }
 
 /* Locks the repository before its hook, in the same order as calls do. */
@@ -248,8 +238,8 @@ int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	secret_seal(store, dialect, id, &sealed);
-	if (db_query(store->db, NULL, err, vcs_hook_secret_rotate_update, .id = id,
-		    .buf_str = db_blob(buf_str(&sealed), sealed.len)) < 0)
+	if (db_query(store->db, NULL, err, vcs_hook_secret_rotate, .id = id,
+		    .secret_sealed = db_blob(buf_str(&sealed), sealed.len)) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, vcs_hook_secret_rotate_update_2, .id = id);
+	return db_query(store->db, NULL, err, vcs_hook_renew, .id = id);
 }

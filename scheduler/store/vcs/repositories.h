@@ -9,6 +9,7 @@
 
 #include "common/vcs/address.h"
 #include "scheduler/store/store.h"
+#include "scheduler/store/vcs/repositories.sql.h"
 #include "scheduler/store/vcs/event_list.sql.h"
 
 /* The context of the seals of hook_secret_sealed and hook_previous_sealed: followed by the repository's id. */
@@ -23,22 +24,17 @@ struct vcs_user {
 	const char *id;
 };
 
-/* SQL: the repository that a workspace or policy set uses, as a jsonb object; null: none. `user` is the SQL of its id,
- * `more` further members (", 'name', value"). Members: repository, identifier, branch, ingress-submodules, token,
- * installation, provider, http-url, api-url, web-url, hook. */
-#define VCS_USED(table, column, user, more)                                                                            \
+/* SQL: :vcs_used_by_workspace of repositories.sql, for statements in C. */
+#define VCS_USED_BY_WORKSPACE(user)                                                                                    \
 	"(select jsonb_build_object('repository', vr.id, 'identifier', vr.identifier, 'branch', vu.branch, "           \
 	"'ingress-submodules', vu.ingress_submodules, 'token', vt.id, 'installation', vr.installation_id, "            \
 	"'provider', coalesce(vc.provider, 'github_app'), 'http-url', vc.http_url, 'api-url', vc.api_url, "            \
-	"'web-url', vr.web_url, 'hook', vr.hook" more ") from " table " vu join vcs_repositories vr on vr.id = "       \
-	"vu.repository_id left join vcs_connections vc on vc.id = vr.connection_id "                                   \
-	"left join vcs_tokens vt on vt.connection_id = vc.id where vu." column " = " user ") "
-#define VCS_USED_BY_WORKSPACE(user)                                                                                    \
-	VCS_USED("workspace_repositories", "workspace_id", user, ", 'tags-regex', vu.tags_regex")
-#define VCS_USED_BY_POLICY_SET(user) VCS_USED("policy_set_repositories", "policy_set_id", user, "")
+	"'web-url', vr.web_url, 'hook', vr.hook, 'tags-regex', vu.tags_regex) from workspace_repositories vu "         \
+	"join vcs_repositories vr on vr.id = vu.repository_id left join vcs_connections vc on vc.id = "                \
+	"vr.connection_id left join vcs_tokens vt on vt.connection_id = vc.id where vu.workspace_id = " user ") "
 
-/* Reads the organization, the project (of a workspace), the settings and, in `repository`, what VCS_USED gives: columns
- * organization_id, project_id, settings, repository. ERR_NOT_FOUND. */
+/* Reads a row vcs_used: the organization, the project (of a workspace), the settings, and the repository that it uses.
+ * ERR_NOT_FOUND. */
 int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err);
 
 /* A connection that a token belongs to, or an installation of the site's GitHub App. */
@@ -78,9 +74,12 @@ int vcs_use_of_policies(struct store *store, const char *policy_set_id, const ch
  * project: call it after workspaces were moved. */
 int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err);
 
-/* Makes the repository's address from a row with the columns identifier, provider, http_url and api_url. Borrows their
- * texts. False if a column is null or not valid. */
-bool vcs_place_of_row(const struct vcs_event_row *row, struct vcs_place *ret_place);
+/* The columns of a repository and its connection from which its address is made. */
+struct vcs_place_columns {
+	const char *identifier, *provider, *http_url, *api_url;
+};
+/* Borrows their texts. False if a column is null or not valid. */
+bool vcs_place_of(struct vcs_place_columns columns, struct vcs_place *ret_place);
 
 /* ---- lists ---- */
 

@@ -34,7 +34,7 @@ static void seal(struct store *store, const char *context, const char *id, const
 		seal_text(store, of_token, text, ret_sealed);
 }
 
-#define SEALED(buf) P_BYTES(buf_str(&(buf)), (buf).len)
+#define SEALED(buf) db_blob(buf_str(&(buf)), (buf).len)
 
 /* ---- the token ---- */
 
@@ -47,7 +47,7 @@ struct putting {
 /* The token's row is created first, since the seals are bound to its id. */
 static int row_ensure(const struct putting *p, struct rows *ret_rows, struct err *err)
 {
-	return db_query(p->store->db, ret_rows, err, row_ensure, .new_id = id_new("ot").text,
+	return db_query(p->store->db, ret_rows, err, vcs_token_ensure, .new_id = id_new("ot").text,
 		.connection_id = p->connection_id);
 }
 
@@ -60,19 +60,15 @@ static int put_in(void *data, struct err *err)
 
 	if (row_ensure(p, &rows, err) < 0)
 		return -1;
-	id = row_of(row_ensure, &rows, 0)->id;
+	id = row_of(vcs_token_ensure, &rows, 0)->id;
 	seal(p->store, VCS_TOKEN_SEAL, id, p->token->token, &token);
 	seal(p->store, VCS_REFRESH_SEAL, id, p->token->refresh, &refresh);
 	/* What the provider refused with the token before is tried again at once. */
-	if (db_query(p->store->db, NULL, err, tokens_put_update, .connection_id = p->connection_id) < 0)
+	if (db_query(p->store->db, NULL, err, vcs_calls_of_connection_hasten, .connection_id = p->connection_id) < 0)
 		return -1;
-	return db_query_sql(p->store->db, NULL, err,
-		"update vcs_tokens set token_sealed = nullif($2::bytea, ''), refresh_sealed = nullif($3::bytea, ''), "
-		"expires_at = case when $4 > 0 then now() + make_interval(secs => $4::bigint) end, user_name = $5, "
-		"state = case when $6 then 'verified' else 'unverified' end, error = null, "
-		"generation = nextval('token_generations') where id = $1",
-		P_TEXT(id), SEALED(token), SEALED(refresh), P_INT(p->token->expires_in), P_TEXT(p->token->user_name),
-		P_BOOL(p->token->verified));
+	return db_query(p->store->db, NULL, err, vcs_token_store, .id = id, .token_sealed = SEALED(token),
+		.refresh_sealed = SEALED(refresh), .expires_in = p->token->expires_in, .user_name = p->token->user_name,
+		.verified = p->token->verified);
 }
 
 int vcs_token_put(struct store *store, const char *connection_id, const struct vcs_token *token, struct err *err)
@@ -89,10 +85,8 @@ int vcs_token_update(struct store *store, const char *id, const struct vcs_token
 	_cleanup_(buf_release) struct buf key = BUF_INIT(SEALED_LIMIT);
 
 	seal(store, VCS_SSH_KEY_SEAL, id, change->ssh_key, &key);
-	return db_query_sql(store->db, NULL, err,
-		"update vcs_tokens set ssh_key_sealed = case when $2 then nullif($3::bytea, '') else ssh_key_sealed "
-		"end, host_keys = coalesce($4, host_keys) where id = $1",
-		P_TEXT(id), P_BOOL(change->ssh_key != NULL), SEALED(key), P_TEXT(change->host_keys));
+	return db_query(store->db, NULL, err, vcs_token_update, .id = id, .key_changes = change->ssh_key != NULL,
+		.ssh_key_sealed = SEALED(key), .host_keys = change->host_keys);
 }
 
 int vcs_token_judge(
@@ -115,7 +109,7 @@ static int delete_in(void *data, struct err *err)
 
 	if (vcs_removals_add(d->store, &(struct vcs_removals_of){.token_id = d->id}, err) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err, tokens_delete, .id = d->id);
+	return db_query(d->store->db, NULL, err, vcs_token_delete, .id = d->id);
 }
 
 int vcs_token_delete(struct store *store, const char *id, struct err *err)

@@ -29,14 +29,9 @@ struct vcs_purpose_traits {
 extern const struct vcs_purpose_traits vcs_purposes[VCS_PURPOSES];
 enum vcs_purpose vcs_purpose_of(const char *name);
 
-/* Inserts calls of one purpose, except those that exist. Its traits are the parameters $1 to $3: CALL_TRAITS. The
- * selection begins with the values of `columns`. */
-#define CALLS_INSERT(columns, selection)                                                                               \
-	"insert into vcs_calls (id, operation, purpose, urgency, writes, " columns ") "                                \
-	"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), '', $1, $2, $3, " selection                 \
-	" on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing"
-#define CALL_TRAITS(purpose)                                                                                           \
-	P_TEXT(vcs_purposes[purpose].name), P_INT(vcs_purposes[purpose].urgency), P_BOOL(vcs_purposes[purpose].writes)
+/* Inserts calls of that purpose, at most `max`, by a statement that takes what vcs_lookups_enqueue takes. */
+int vcs_calls_enqueue(
+	struct store *store, enum vcs_purpose purpose, const struct db_statement *statement, int max, struct err *err);
 
 /* One call that was claimed, for the functions that prepare it and that apply its answer. Borrowed. */
 struct vcs_claimed {

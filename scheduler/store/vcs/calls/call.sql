@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: calls_insert(columns, selection)
--- Inserts calls of one purpose, except those that exist. Its traits are the parameters $1 to $3: CALL_TRAITS.
--- The selection begins with the values of `columns`.
+-- Inserts calls of one purpose, except those that exist. `selection` begins with the values of `columns`. The
+-- statement takes the traits of the purpose: purpose, urgency, writes.
 insert into vcs_calls (id, operation, purpose, urgency, writes, :columns)
 select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), '', :purpose, :urgency, :writes,
     :selection

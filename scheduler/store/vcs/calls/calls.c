@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "scheduler/store/vcs/calls/calls.sql.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
@@ -38,10 +37,10 @@ static int lookup_prepare(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id;
 
-	if (db_query(store->db, &rows, err, lookup_prepare, .repository_id = call->repository_id) < 0)
+	if (db_query(store->db, &rows, err, vcs_repository_external_id, .repository_id = call->repository_id) < 0)
 		return -1;
 	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE)
-		? row_of(lookup_prepare, &rows, 0)->external_id
+		? row_of(vcs_repository_external_id, &rows, 0)->external_id
 		: NULL;
 	ret_prepared->operation = json_string_at(call->arguments, "step") ? VCS_OP_DEFAULT_BRANCH
 		: id                                                      ? VCS_OP_LOCATE
@@ -65,14 +64,11 @@ static int (*const prepare[VCS_PURPOSES])(
 
 int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject",
-			"coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id), "
-			"r.installation_id, r.id, $6 from (select $4::text as repository, $5::text as connection) u "
-			"left join vcs_repositories r on r.id = u.repository "
-			"left join vcs_connections c on c.id = u.connection where num_nonnulls(r.id, c.id) > 0"),
-		CALL_TRAITS(call->purpose), P_TEXT(call->repository_id), P_TEXT(call->connection_id),
-		P_TEXT(text_or_empty(call->subject)));
+	const struct vcs_purpose_traits *of = &vcs_purposes[call->purpose];
+
+	return db_query(store->db, NULL, err, vcs_call_add, .purpose = of->name, .urgency = of->urgency,
+		.writes = of->writes, .repository_id = call->repository_id, .connection_id = call->connection_id,
+		.subject = text_or_empty(call->subject));
 }
 
 /* ---- limits ---- */
@@ -104,14 +100,15 @@ static int limits_lock(struct store *store, const struct rows *calls, struct row
 
 	for (int i = 0; i < calls->count; i++)
 		db_array_add(&owners, row_of(vcs_call, calls, i)->owner);
-	if (db_query(store->db, NULL, err, limits_lock_insert, .owners = &owners) < 0)
+	if (db_query(store->db, NULL, err, vcs_limits_ensure, .owners = &owners) < 0)
 		return -1;
-	return db_query(store->db, ret_rows, err, limits_lock, .owners = &owners);
+	return db_query(store->db, ret_rows, err, vcs_limits_lock, .owners = &owners);
 }
 
-static double row_number(const struct rows *rows, int row, const char *column)
+/* A time in seconds; NULL: none. */
+static double seconds_of(const char *numeric)
 {
-	return row_null(rows, row, column) ? 0 : strtod(row_text(rows, row, column), NULL);
+	return numeric ? strtod(numeric, NULL) : 0;
 }
 
 /* -1 stands for a bucket that was never used. */
@@ -129,14 +126,15 @@ static struct allowance *allowance_find(struct allowance *list, size_t count, co
 	return NULL;
 }
 
-static void allowance_fill(struct allowance *allowance, const struct rows *limit, int row, enum vcs_dialect dialect)
+static void allowance_fill(
+	struct allowance *allowance, const struct vcs_limits_lock_row *limit, enum vcs_dialect dialect)
 {
-	double seconds = row_number(limit, row, "seconds");
+	double seconds = seconds_of(limit->since_refill);
 
-	*allowance = (struct allowance){.owner = row_of(limits_lock, limit, row)->owner_id,
-		.minute = refilled(row_number(limit, row, "minute_left"), limits[dialect].minute, seconds, 60),
-		.hour = refilled(row_number(limit, row, "hour_left"), limits[dialect].hour, seconds, 3600),
-		.blocked_s = row_number(limit, row, "blocked")};
+	*allowance = (struct allowance){.owner = limit->owner_id,
+		.minute = refilled(limit->minute_left, limits[dialect].minute, seconds, 60),
+		.hour = refilled(limit->hour_left, limits[dialect].hour, seconds, 3600),
+		.blocked_s = seconds_of(limit->blocked)};
 }
 
 /* Counts the call. False if it must wait. */
@@ -167,39 +165,44 @@ static int allowance_put_off(
 	if (allowance->spent)
 		return 0;
 	allowance->spent = true;
-	return db_query(store->db, NULL, err, allowance_put_off, .owner = allowance->owner, .p2 = (long long)wait + 1,
-		.blocked_s = allowance->blocked_s > 0);
+	return db_query(store->db, NULL, err, vcs_calls_put_off, .owner = allowance->owner,
+		.wait_s = (double)((long long)wait + 1), .all = allowance->blocked_s > 0);
 }
 
 static int allowance_store(struct store *store, const struct allowance *allowance, struct err *err)
 {
-	return db_queue(store->db, err, allowance_store, .owner = allowance->owner, .minute = allowance->minute,
+	return db_queue(store->db, err, vcs_limit_store, .owner = allowance->owner, .minute = allowance->minute,
 		.hour = allowance->hour);
 }
 
 /* ---- claim ---- */
 
-struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments)
+static enum vcs_dialect row_dialect(const struct vcs_call_row *row)
 {
-	return (struct vcs_claimed){.id = row_of(vcs_call, rows, row)->id,
-		.repository_id = row_of(vcs_call, rows, row)->repository_id,
-		.connection_id = row_of(vcs_call, rows, row)->owner,
-		.removal_id = row_of(vcs_call, rows, row)->removal_id,
-		.subject = row_of(vcs_call, rows, row)->subject,
-		.purpose = vcs_purpose_of(row_of(vcs_call, rows, row)->purpose),
-		.operation = vcs_operation_of(row_of(vcs_call, rows, row)->operation),
+	return vcs_dialect_named(row->provider, row->api_url);
+}
+
+struct vcs_claimed vcs_call_of(const struct vcs_call_row *row, json_t *arguments)
+{
+	return (struct vcs_claimed){.id = row->id,
+		.repository_id = row->repository_id,
+		.connection_id = row->owner,
+		.removal_id = row->removal_id,
+		.subject = row->subject,
+		.purpose = vcs_purpose_of(row->purpose),
+		.operation = vcs_operation_of(row->operation),
 		.arguments = arguments,
-		.dialect = vcs_row_dialect(rows, row),
-		.identifier = row_of(vcs_call, rows, row)->identifier,
-		.version = row_of(vcs_call, rows, row)->version,
-		.tries = (int)row_of(vcs_call, rows, row)->tries,
-		.token_generation = row_of(vcs_call, rows, row)->token_generation,
-		.token_replaced = row_of(vcs_call, rows, row)->token_replaced};
+		.dialect = row_dialect(row),
+		.identifier = row->identifier,
+		.version = row->version,
+		.tries = (int)row->tries,
+		.token_generation = row->token_generation,
+		.token_replaced = row->token_replaced};
 }
 
 static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err, put_off, .id = id, .wait_s = wait_s, .why = why);
+	return db_query(store->db, NULL, err, vcs_call_put_off, .id = id, .wait_s = wait_s, .why = why);
 }
 
 /* Stores what is sent, without the secret. */
@@ -211,10 +214,9 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 
 	json_object_del(arguments, "secret");
 	text = json_text(arguments);
-	return db_query(store->db, NULL, err, claim_store, .id = call->id, .notifier = notifier,
-		.lease_seconds = store->settings->lease_seconds,
-		.vcs_operation_name = vcs_operation_name(prepared->operation), .arguments = text,
-		.version = prepared->version, .token_generation = prepared->token_generation);
+	return db_query(store->db, NULL, err, vcs_call_claim, .id = call->id, .notifier = notifier,
+		.lease_seconds = store->settings->lease_seconds, .operation = vcs_operation_name(prepared->operation),
+		.arguments = text, .version = prepared->version, .token_generation = prepared->token_generation);
 }
 
 static int credential_read(
@@ -257,13 +259,13 @@ static int unmade(struct store *store, const struct vcs_claimed *call, const str
 	return vcs_call_end(store, call->id, err);
 }
 
-static int call_claim(struct store *store, const struct rows *rows, int row, const struct request_claim *claim,
+static int call_claim(struct store *store, const struct vcs_call_row *row, const struct request_claim *claim,
 	json_t *requests, struct err *err)
 {
-	json_auto_t *arguments = json_shown(row_of(vcs_call, rows, row)->arguments);
-	const struct vcs_claimed call = vcs_call_of(rows, row, arguments);
+	json_auto_t *arguments = json_shown(row->arguments);
+	const struct vcs_claimed call = vcs_call_of(row, arguments);
 	struct vcs_prepared prepared = {.operation = VCS_OPERATIONS};
-	int attempt = (int)row_of(vcs_call, rows, row)->attempt, result;
+	int attempt = (int)row->attempt, result;
 	struct err why = ERR_INIT;
 
 	if (call.purpose == VCS_PURPOSES)
@@ -284,14 +286,15 @@ static int candidates_claim(struct store *store, const struct rows *calls, struc
 	const struct request_claim *claim, json_t *requests, struct err *err)
 {
 	for (int i = 0; i < calls->count; i++) {
-		struct allowance *allowance = allowance_find(allowances, count, row_of(vcs_call, calls, i)->owner);
+		const struct vcs_call_row *call = row_of(vcs_call, calls, i);
+		struct allowance *allowance = allowance_find(allowances, count, call->owner);
 
-		if (!allowance || !allowance_take(allowance, row_of(vcs_call, calls, i)->writes)) {
-			if (allowance && allowance_put_off(store, allowance, vcs_row_dialect(calls, i), err) < 0)
+		if (!allowance || !allowance_take(allowance, call->writes)) {
+			if (allowance && allowance_put_off(store, allowance, row_dialect(call), err) < 0)
 				return -1;
 			continue;
 		}
-		if (call_claim(store, calls, i, claim, requests, err) < 0)
+		if (call_claim(store, call, claim, requests, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -306,47 +309,31 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	_cleanup_(freep) char *asked = json_text(claim->ids);
 	struct allowance allowances[MAX_CLAIMED];
 
-	if (db_query(store->db, &calls, err, calls_candidates, .asked = asked,
+	if (db_query(store->db, &calls, err, vcs_calls_due, .asked = asked,
 		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED) < 0)
 		return -1;
 	if (!calls.count)
 		return 0;
 	if (limits_lock(store, &calls, &limit, err) < 0)
 		return -1;
-	for (int i = 0; i < limit.count; i++)
-		for (int k = 0; k < calls.count; k++)
-			if (text_equal(row_of(limits_lock, &limit, i)->owner_id, row_of(vcs_call, &calls, k)->owner))
-				allowance_fill(&allowances[i], &limit, i, vcs_row_dialect(&calls, k));
+	for (int i = 0; i < limit.count; i++) {
+		const struct vcs_limits_lock_row *of_owner = row_of(vcs_limits_lock, &limit, i);
+
+		for (int k = 0; k < calls.count; k++) {
+			const struct vcs_call_row *call = row_of(vcs_call, &calls, k);
+
+			if (text_equal(of_owner->owner_id, call->owner))
+				allowance_fill(&allowances[i], of_owner, row_dialect(call));
+		}
+	}
 	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
-}
-
-/* Azure DevOps and plain git have no request that tries credentials alone. */
-static int verifications_enqueue(struct store *store, struct err *err)
-{
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id",
-			"k.organization_id, k.id from vcs_tokens t join vcs_connections k on k.id = t.connection_id "
-			"where t.state = 'unverified' and t.token_sealed is not null "
-			"and k.provider not in ('git', 'ado_services', 'ado_server') limit $4"),
-		CALL_TRAITS(VCS_FOR_VERIFY), P_INT(MAX_CHECKED));
-}
-
-/* An installation whose first token has not arrived has no calls. */
-static int lookups_enqueue(struct store *store, struct err *err)
-{
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
-			"v.organization_id, v.connection_id, v.installation_id, v.id from vcs_repositories v "
-			"left join vcs_connections k on k.id = v.connection_id "
-			"left join vcs_installations i on i.id = v.installation_id "
-			"where v.state = 'unverified' and (k.provider <> 'git' or i.token_sealed is not null) "
-			"limit $4"),
-		CALL_TRAITS(VCS_FOR_LOOKUP), P_INT(MAX_CHECKED));
 }
 
 int vcs_checks_enqueue(struct store *store, struct err *err)
 {
-	return verifications_enqueue(store, err) < 0 ? -1 : lookups_enqueue(store, err);
+	if (vcs_calls_enqueue(store, VCS_FOR_VERIFY, &vcs_verifications_enqueue_statement, MAX_CHECKED, err) < 0)
+		return -1;
+	return vcs_calls_enqueue(store, VCS_FOR_LOOKUP, &vcs_lookups_enqueue_statement, MAX_CHECKED, err);
 }
 
 int vcs_calls_rescue(struct store *store, struct err *err)

@@ -13,6 +13,7 @@
 
 #include "scheduler/store/request_claim.h"
 #include "scheduler/store/vcs/calls/call.h"
+#include "scheduler/store/vcs/calls/calls.sql.h"
 
 /* Creates a call that is due now, unless there is one of the same purpose and subject. */
 struct vcs_call {
@@ -34,7 +35,7 @@ int vcs_calls_rescue(struct store *store, struct err *err);
 int vcs_call_lock(
 	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err);
 /* The row's members; `arguments` is a new reference that the caller releases. */
-struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments);
+struct vcs_claimed vcs_call_of(const struct vcs_call_row *row, json_t *arguments);
 /* Ends the call. */
 int vcs_call_end(struct store *store, const char *id, struct err *err);
 /* Tries the call again after `wait_s` and a growing pause. */

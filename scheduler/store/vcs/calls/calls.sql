@@ -17,25 +17,28 @@ left join vcs_tokens t on t.connection_id = c.connection_id
 left join vcs_installations i on i.id = c.installation_id;
 
 -- fragment: is_of_owner()
--- Whether the call is of the connection or installation $1.
+-- Whether the call is of the connection or installation :owner.
 (connection_id = :owner or installation_id = :owner
         or removal_id = any(array(select id from vcs_hook_removals where connection = :owner)));
 
--- statement: lookup_prepare
+-- statement: vcs_repository_external_id
 -- takes: repository_id text
 -- gives: external_id text null
 select external_id from vcs_repositories where id = :repository_id;
 
 -- statement: vcs_call_add
--- takes: purpose text, urgency smallint, writes boolean, p4 text, p5 text, subject text
+-- Inserts a call of the repository, or of the connection if there is no repository.
+-- takes: purpose text, urgency smallint, writes boolean, repository_id text, connection_id text, subject text
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject},
-        {coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id),
-                r.installation_id, r.id,
-                :subject from (select :p4::text as repository, :p5::text as connection) u left join
-                vcs_repositories r on r.id = u.repository left join vcs_connections c on c.id =
-                u.connection where num_nonnulls(r.id, c.id) > 0});
+    {coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id), r.installation_id, r.id, :subject
+    from (select :repository_id::text as repository, :connection_id::text as connection) u
+    left join vcs_repositories r on r.id = u.repository
+    left join vcs_connections c on c.id = u.connection
+    where num_nonnulls(r.id, c.id) > 0});
 
--- statement: limits_lock_insert
+-- statement: vcs_limits_ensure
+-- Inserts the missing limits of the owners, which are connections or installations. -1: a bucket that was never
+-- used.
 -- takes: owners text[]
 insert into vcs_limits (owner_id, minute_left, hour_left)
 select distinct u, -1, -1
@@ -43,42 +46,47 @@ from unnest(:owners::text[]) u
 order by u
 on conflict do nothing;
 
--- statement: limits_lock
+-- statement: vcs_limits_lock
+-- Locks the limits of all owners, in one order. Times are seconds.
 -- takes: owners text[]
--- gives: owner_id text, minute_left double precision, hour_left double precision, seconds numeric,
--- blocked numeric
-select owner_id, minute_left, hour_left, extract(epoch from now() - refilled_at) as seconds,
+-- gives: owner_id text, minute_left double precision, hour_left double precision, since_refill numeric,
+-- blocked numeric null
+select owner_id, minute_left, hour_left, extract(epoch from now() - refilled_at) as since_refill,
     extract(epoch from blocked_until - now()) as blocked
 from vcs_limits
 where owner_id = any(:owners::text[])
 order by owner_id
 for update;
 
--- statement: allowance_put_off
--- takes: owner text, p2 double precision, blocked_s boolean
+-- statement: vcs_calls_put_off
+-- Puts off the owner's due calls that write, or all.
+-- takes: owner text, wait_s double precision, all boolean
 update vcs_calls
-set due_at = now() + make_interval(secs => :p2)
-where :is_of_owner() and delivery = 'waiting' and due_at <= now() and (writes or :blocked_s);
+set due_at = now() + make_interval(secs => :wait_s)
+where :is_of_owner() and delivery = 'waiting' and due_at <= now() and (writes or :all);
 
--- statement: allowance_store
+-- statement: vcs_limit_store
+-- Stores what is left of the credential's limits.
 -- takes: owner text, minute double precision, hour double precision
 update vcs_limits
 set minute_left = :minute::real, hour_left = :hour::real, refilled_at = now()
 where owner_id = :owner;
 
--- statement: put_off
+-- statement: vcs_call_put_off
+-- Counts a try of the call, and tries it again later.
 -- takes: id text, wait_s double precision, why text
 update vcs_calls
 set delivery = 'waiting', tries = tries + 1, error = left(:why, 500),
     due_at = now() + make_interval(secs => :wait_s), updated_at = now()
 where id = :id;
 
--- statement: claim_store
--- takes: id text, notifier text, lease_seconds double precision, vcs_operation_name text, arguments jsonb,
+-- statement: vcs_call_claim
+-- Claims the call with its next request, without the secret.
+-- takes: id text, notifier text, lease_seconds double precision, operation text, arguments jsonb,
 -- version bigint, token_generation bigint
 update vcs_calls
 set delivery = 'claimed', attempt = attempt + 1, notifier = :notifier,
-    lease_until = now() + make_interval(secs => :lease_seconds), operation = :vcs_operation_name,
+    lease_until = now() + make_interval(secs => :lease_seconds), operation = :operation,
     arguments = :arguments::jsonb, version = :version, token_generation = :token_generation,
     updated_at = now()
 where id = :id;
@@ -88,7 +96,7 @@ where id = :id;
 -- subject text, purpose text, operation text, arguments jsonb, version bigint, tries integer, owner text,
 -- provider text, api_url text, identifier text null, token_generation bigint null, token_replaced boolean
 
--- statement: calls_candidates
+-- statement: vcs_calls_due
 -- The candidates: the most urgent calls that are due.
 -- takes: asked jsonb, max bigint
 -- gives: vcs_call
@@ -100,23 +108,32 @@ order by c.urgency, c.due_at, c.id
 limit :max
 for update of c skip locked;
 
--- statement: verifications_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- statement: vcs_verifications_enqueue
+-- Inserts calls for the connections whose token is not verified, at most :max. Azure DevOps and plain git have
+-- no request that tries credentials alone.
+-- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id},
-        {k.organization_id,
-                k.id from vcs_tokens t join vcs_connections k on k.id = t.connection_id where t.state =
-                'unverified' and t.token_sealed is not null
-                and k.provider not in ('git', 'ado_services', 'ado_server') limit :limit});
+    {k.organization_id, k.id
+    from vcs_tokens t
+    join vcs_connections k on k.id = t.connection_id
+    where t.state = 'unverified' and t.token_sealed is not null
+        and k.provider not in ('git', 'ado_services', 'ado_server')
+    limit :max});
 
--- statement: lookups_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- statement: vcs_lookups_enqueue
+-- Inserts calls for the repositories that are not verified, at most :max. An installation whose first token has
+-- not arrived has no calls.
+-- takes: purpose text, urgency smallint, writes boolean, max bigint
 :calls_insert({organization_id, connection_id, installation_id, repository_id},
-        {v.organization_id, v.connection_id, v.installation_id,
-                v.id from vcs_repositories v left join vcs_connections k on k.id = v.connection_id left
-                join vcs_installations i on i.id = v.installation_id where v.state = 'unverified'
-                and (k.provider <> 'git' or i.token_sealed is not null) limit :limit});
+    {v.organization_id, v.connection_id, v.installation_id, v.id
+    from vcs_repositories v
+    left join vcs_connections k on k.id = v.connection_id
+    left join vcs_installations i on i.id = v.installation_id
+    where v.state = 'unverified' and (k.provider <> 'git' or i.token_sealed is not null)
+    limit :max});
 
 -- statement: vcs_calls_rescue
+-- Lets calls wait again whose notifier was lost.
 update vcs_calls
 set delivery = 'waiting', updated_at = now()
 where id = any(array(
@@ -129,6 +146,7 @@ where id = any(array(
     ));
 
 -- statement: vcs_call_lock
+-- Locks the call of an answer. No row: it has ended, or was claimed again.
 -- takes: id text, attempt integer
 -- gives: vcs_call
 select :call_columns() :call_tables()
@@ -140,6 +158,7 @@ for update of c;
 delete from vcs_calls where id = :id;
 
 -- statement: vcs_call_goes_on
+-- Makes the next step of the call due at once.
 -- takes: id text, arguments jsonb
 update vcs_calls
 set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb, due_at = now(),
@@ -147,6 +166,7 @@ set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb
 where id = :id;
 
 -- statement: vcs_limit_block
+-- Blocks the credential, and puts off all of its calls.
 -- takes: owner text, wait_s double precision
 with blocked as (
     update vcs_limits
@@ -160,6 +180,7 @@ from blocked b
 where :is_of_owner() and delivery = 'waiting' and due_at < b.blocked_until;
 
 -- statement: vcs_limit_note
+-- Stores why the last call failed; null: it succeeded, which leaves the reason of a pause.
 -- takes: connection_id text, why text
 update vcs_limits
 set error = left(:why, 500)

@@ -16,14 +16,7 @@ int vcs_comment_renew(struct store *store, const char *event_id, struct err *err
 
 int vcs_comments_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
-			"v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text, "
-			"greatest(now(), coalesce(l.blocked_until, now())) "
-			"from (select * from vcs_comments where sent_version < version and due_at <= now() "
-			"order by due_at limit $4) c join vcs_repositories v on v.id = c.repository_id "
-			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
-		CALL_TRAITS(VCS_FOR_COMMENT), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_COMMENT, &vcs_comments_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- the request ---- */
@@ -38,20 +31,20 @@ static long long number_of(const struct vcs_claimed *call)
 
 static int comment_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, comment_read, .repository_id = call->repository_id,
-		.number_of = number_of(call));
+	return db_query(store->db, ret_rows, err, vcs_comment_lock, .repository_id = call->repository_id,
+		.number = number_of(call));
 }
 
 /* The workspaces that the pull request's newest event affects, and their runs: the newest of each for the commit. */
-static int affected_read(struct store *store, const struct rows *comment, struct rows *ret_rows, struct err *err)
+static int affected_read(
+	struct store *store, const struct vcs_comment_lock_row *comment, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, affected_read,
-		.repository_id = row_of(comment_read, comment, 0)->repository_id,
-		.pull_request = row_of(comment_read, comment, 0)->pull_request, .first_error = FIRST_ERROR,
-		.sha = text_or_empty(row_of(comment_read, comment, 0)->sha), .max_rows = MAX_ROWS);
+	return db_query(store->db, ret_rows, err, vcs_comment_runs, .repository_id = comment->repository_id,
+		.pull_request = comment->pull_request, .first_error = FIRST_ERROR, .sha = text_or_empty(comment->sha),
+		.max_rows = MAX_ROWS);
 }
 
-static struct comment_line line_of(const struct affected_read_row *row)
+static struct comment_line line_of(const struct vcs_comment_runs_row *row)
 {
 	return (struct comment_line){.workspace = row->workspace,
 		.run = row->run,
@@ -63,69 +56,70 @@ static struct comment_line line_of(const struct affected_read_row *row)
 		.destructions = row->destructions_null ? 0 : row->destructions};
 }
 
-static int body_make(struct store *store, const struct rows *comment, char **ret_body, struct err *err)
+static int body_make(struct store *store, const struct vcs_comment_lock_row *comment, char **ret_body, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct comment_line lines[MAX_ROWS];
 	struct comment_text text = {.public_url = store->settings->public_url,
-		.organization = row_of(comment_read, comment, 0)->organization,
-		.marker = row_of(comment_read, comment, 0)->marker,
-		.event = row_of(comment_read, comment, 0)->event_id,
-		.sha = row_of(comment_read, comment, 0)->sha,
-		.closed = text_equal(row_of(comment_read, comment, 0)->kind, "pr_close"),
+		.organization = comment->organization,
+		.marker = comment->marker,
+		.event = comment->event_id,
+		.sha = comment->sha,
+		.closed = text_equal(comment->kind, "pr_close"),
 		.lines = lines};
 
 	if (affected_read(store, comment, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		lines[text.count++] = line_of(row_of(affected_read, &rows, i));
-	text.total = rows.count ? row_of(affected_read, &rows, 0)->total : 0;
+		lines[text.count++] = line_of(row_of(vcs_comment_runs, &rows, i));
+	text.total = rows.count ? row_of(vcs_comment_runs, &rows, 0)->total : 0;
 	*ret_body = comment_write(&text);
 	return 0;
 }
 
 /* Prepares an edit of the known comment, or a new one. */
-static int write_prepare(struct store *store, const struct vcs_claimed *call, const struct rows *comment,
-	struct vcs_prepared *prepared, struct err *err)
+static int write_prepare(struct store *store, const struct vcs_claimed *call,
+	const struct vcs_comment_lock_row *comment, struct vcs_prepared *prepared, struct err *err)
 {
-	const char *external = row_of(comment_read, comment, 0)->external_id;
+	const char *external = comment->external_id;
 	_cleanup_(freep) char *body = NULL;
 
 	if (body_make(store, comment, &body, err) < 0)
 		return -1;
 	prepared->arguments = json_pack("{sI ss sI}", "number", (json_int_t)number_of(call), "body", body, "version",
-		(json_int_t)(row_of(comment_read, comment, 0)->external_version_null
-				? 0
-				: row_of(comment_read, comment, 0)->external_version));
+		(json_int_t)(comment->external_version_null ? 0 : comment->external_version));
 	prepared->operation = external ? VCS_OP_COMMENT_EDIT : VCS_OP_COMMENT_CREATE;
 	if (external)
 		json_object_set_new(prepared->arguments, "comment", json_string(external));
 	/* From now on there may be a comment that is not known, until the answer is here. */
 	if (external)
 		return 0;
-	return db_query(store->db, NULL, err, write_prepare, .repository_id = call->repository_id,
-		.number_of = number_of(call));
+	return db_query(store->db, NULL, err, vcs_comment_unsure, .repository_id = call->repository_id,
+		.number = number_of(call));
 }
 
 int vcs_comment_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
-	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_comment_lock_row *comment;
 
 	ret_prepared->operation = VCS_OPERATIONS;
-	if (comment_read(store, call, &comment, err) < 0)
+	if (comment_read(store, call, &rows, err) < 0)
 		return -1;
-	if (!comment.count ||
-		row_of(comment_read, &comment, 0)->sent_version >= row_of(comment_read, &comment, 0)->version)
+	if (!rows.count)
 		return 0;
-	ret_prepared->version = row_of(comment_read, &comment, 0)->version;
-	if (!row_of(comment_read, &comment, 0)->external_id && row_of(comment_read, &comment, 0)->unsure) {
+	comment = row_of(vcs_comment_lock, &rows, 0);
+	if (comment->sent_version >= comment->version)
+		return 0;
+	ret_prepared->version = comment->version;
+	if (!comment->external_id && comment->unsure) {
 		ret_prepared->operation = VCS_OP_COMMENTS;
 		ret_prepared->arguments = json_pack("{sI sI}", "number", (json_int_t)number_of(call), "page",
 			(json_int_t)json_int_at(call->arguments, "page", 1));
 		return 0;
 	}
-	return write_prepare(store, call, &comment, ret_prepared, err);
+	return write_prepare(store, call, comment, ret_prepared, err);
 }
 
 /* ---- answers ---- */
@@ -136,9 +130,9 @@ static int known_store(struct store *store, const struct vcs_claimed *call, cons
 	const json_t *version = json_at(comment, "version");
 	long long number = json_int_at(comment, "version", 0);
 
-	return db_query(store->db, NULL, err, known_store, .repository_id = call->repository_id,
-		.number_of = number_of(call), .json_string_at = json_string_at(comment, "id"),
-		.number = json_is_integer(version) ? &number : NULL);
+	return db_query(store->db, NULL, err, vcs_comment_known, .repository_id = call->repository_id,
+		.pull_request = number_of(call), .external_id = json_string_at(comment, "id"),
+		.external_version = json_is_integer(version) ? &number : NULL);
 }
 
 static const json_t *marked_find(const char *name, const json_t *result)
@@ -158,15 +152,17 @@ static const json_t *marked_find(const char *name, const json_t *result)
 static int listed(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
-	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_comment_lock_row *comment;
 	long long next = json_int_at(result, "next", 0);
 	const json_t *marked;
 
-	if (comment_read(store, call, &comment, err) < 0)
+	if (comment_read(store, call, &rows, err) < 0)
 		return -1;
-	if (!comment.count)
+	if (!rows.count)
 		return 0;
-	marked = marked_find(row_of(comment_read, &comment, 0)->marker, result);
+	comment = row_of(vcs_comment_lock, &rows, 0);
+	marked = marked_find(comment->marker, result);
 	if (!marked && next && next <= MAX_PAGES) {
 		*ret_goes_on = json_pack("{sI}", "page", (json_int_t)next);
 		return 0;
@@ -182,8 +178,8 @@ int vcs_comment_step(struct store *store, const struct vcs_claimed *call, const 
 		return listed(store, call, result, ret_goes_on, err);
 	if (known_store(store, call, result, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, vcs_comment_step, .repository_id = call->repository_id,
-		.number_of = number_of(call), .version = call->version);
+	return db_query(store->db, NULL, err, vcs_comment_sent, .repository_id = call->repository_id,
+		.number = number_of(call), .version = call->version);
 }
 
 /* A comment that was deleted, or changed by others since, is looked for again. */
@@ -192,9 +188,9 @@ int vcs_comment_refused(struct store *store, const struct vcs_claimed *call, con
 {
 	if (call->operation == VCS_OP_COMMENT_EDIT && !json_bool_at(call->arguments, "anew", false)) {
 		*ret_goes_on = json_object();
-		return db_query(store->db, NULL, err, vcs_comment_refused_update, .repository_id = call->repository_id,
-			.number_of = number_of(call));
+		return db_query(store->db, NULL, err, vcs_comment_forget, .repository_id = call->repository_id,
+			.number = number_of(call));
 	}
-	return db_query(store->db, NULL, err, vcs_comment_refused_update_2, .repository_id = call->repository_id,
-		.number_of = number_of(call), .version = call->version, .why = verdict->why);
+	return db_query(store->db, NULL, err, vcs_comment_refused, .repository_id = call->repository_id,
+		.number = number_of(call), .version = call->version, .why = verdict->why);
 }

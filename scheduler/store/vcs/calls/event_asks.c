@@ -10,7 +10,8 @@ int vcs_commit_ask(struct store *store, const char *event_id, const char *reposi
 {
 	const struct vcs_call call = {.repository_id = repository_id, .purpose = VCS_FOR_COMMIT, .subject = event_id};
 
-	if (db_query(store->db, NULL, err, vcs_commit_ask, .event_id = event_id, .commit_seconds = COMMIT_SECONDS) < 0)
+	if (db_query(store->db, NULL, err, vcs_event_await_commit, .event_id = event_id,
+		    .max_seconds = COMMIT_SECONDS) < 0)
 		return -1;
 	return vcs_call_add(store, &call, err);
 }
@@ -21,19 +22,19 @@ int vcs_files_ask(struct store *store, const char *event_id, const char *why, bo
 	struct vcs_call call = {.purpose = VCS_FOR_FILES, .subject = event_id};
 
 	*ret_asked = false;
-	if (db_query(store->db, &rows, err, vcs_files_ask, .event_id = event_id, .why = why,
-		    .files_seconds = FILES_SECONDS) < 0)
+	if (db_query(store->db, &rows, err, vcs_event_await_files, .event_id = event_id, .why = why,
+		    .max_seconds = FILES_SECONDS) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	*ret_asked = true;
-	call.repository_id = row_of(vcs_files_ask, &rows, 0)->repository_id;
+	call.repository_id = row_of(vcs_event_await_files, &rows, 0)->repository_id;
 	return vcs_call_add(store, &call, err);
 }
 
 int vcs_event_reads_expire(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err, vcs_event_reads_expire_update) < 0)
+	if (db_query(store->db, NULL, err, vcs_files_expire) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, vcs_event_reads_expire_update_2);
+	return db_query(store->db, NULL, err, vcs_commits_expire);
 }

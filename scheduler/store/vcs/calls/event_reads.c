@@ -9,7 +9,7 @@ enum { MAX_PAGES = 10, MAX_FILES = 5000 };
 
 static int event_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, event_read, .subject = call->subject);
+	return db_query(store->db, ret_rows, err, vcs_event_commits, .event_id = call->subject);
 }
 
 /* ---- the commit ---- */
@@ -17,14 +17,18 @@ static int event_read(struct store *store, const struct vcs_claimed *call, struc
 int vcs_commit_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
-	_cleanup_(rows_release) struct rows event = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_event_commits_row *event;
 
-	if (event_read(store, call, &event, err) < 0)
+	if (event_read(store, call, &rows, err) < 0)
 		return -1;
-	if (!event.count || *row_of(event_read, &event, 0)->sha || !row_of(event_read, &event, 0)->short_sha)
+	if (!rows.count)
+		return 0;
+	event = row_of(vcs_event_commits, &rows, 0);
+	if (*event->sha || !event->short_sha)
 		return 0;
 	ret_prepared->operation = VCS_OP_COMMIT;
-	ret_prepared->arguments = json_pack("{ss}", "sha", row_of(event_read, &event, 0)->short_sha);
+	ret_prepared->arguments = json_pack("{ss}", "sha", event->short_sha);
 	return 0;
 }
 
@@ -43,9 +47,8 @@ int vcs_commit_step(struct store *store, const struct vcs_claimed *call, const j
 	(void)ret_goes_on;
 	if (!vcs_sha_valid(sha) || !text_starts(sha, text_or_empty(asked)))
 		return commit_end(store, call, "The provider answered with another commit.", err);
-	if (db_query(store->db, NULL, err, vcs_commit_step, .subject = call->subject, .sha = sha,
-		    .json_string_at = json_string_at(result, "message"),
-		    .json_string_at_2 = json_string_at(result, "author")) < 0)
+	if (db_query(store->db, NULL, err, vcs_event_commit_found, .event_id = call->subject, .sha = sha,
+		    .message = json_string_at(result, "message"), .author = json_string_at(result, "author")) < 0)
 		return -1;
 	return vcs_wake(store, err);
 }
@@ -60,30 +63,31 @@ int vcs_commit_refused(struct store *store, const struct vcs_claimed *call, cons
 /* ---- the files ---- */
 
 /* The arguments of a comparison. A new branch is compared with the default branch. */
-static json_t *files_arguments(const struct rows *event)
+static json_t *files_arguments(const struct vcs_event_commits_row *event)
 {
-	long long number = row_of(event_read, event, 0)->pull_request;
-	const char *before = row_of(event_read, event, 0)->before_sha;
-	const char *base = number ? row_of(event_read, event, 0)->base
-		: *before         ? before
-				  : row_of(event_read, event, 0)->default_branch;
+	long long number = event->pull_request;
+	const char *before = event->before_sha;
+	const char *base = number ? event->base : *before ? before : event->default_branch;
 
-	return json_pack("{sI ss ss}", "number", (json_int_t)number, "base", text_or_empty(base), "head",
-		row_of(event_read, event, 0)->sha);
+	return json_pack("{sI ss ss}", "number", (json_int_t)number, "base", text_or_empty(base), "head", event->sha);
 }
 
 int vcs_files_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
-	_cleanup_(rows_release) struct rows event = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_event_commits_row *event;
 
-	if (event_read(store, call, &event, err) < 0)
+	if (event_read(store, call, &rows, err) < 0)
 		return -1;
-	if (!event.count || !text_equal(row_of(event_read, &event, 0)->state, "comparing"))
+	if (!rows.count)
+		return 0;
+	event = row_of(vcs_event_commits, &rows, 0);
+	if (!text_equal(event->state, "comparing"))
 		return 0;
 	ret_prepared->arguments =
-		json_at(call->arguments, "head") ? json_deep_copy(call->arguments) : files_arguments(&event);
-	ret_prepared->operation = row_of(event_read, &event, 0)->pull_request ? VCS_OP_PULL_FILES : VCS_OP_COMPARE;
+		json_at(call->arguments, "head") ? json_deep_copy(call->arguments) : files_arguments(event);
+	ret_prepared->operation = event->pull_request ? VCS_OP_PULL_FILES : VCS_OP_COMPARE;
 	if (!vcs_operation_exists(call->dialect, ret_prepared->operation))
 		ret_prepared->operation = VCS_OP_COMPARE;
 	return 0;
@@ -94,7 +98,8 @@ static int files_end(
 {
 	_cleanup_(freep) char *text = files ? json_text(files) : NULL;
 
-	if (db_query(store->db, NULL, err, files_end, .subject = call->subject, .files = text, .why = why) < 0)
+	if (db_query(store->db, NULL, err, vcs_event_files_found, .event_id = call->subject, .files = text,
+		    .why = why) < 0)
 		return -1;
 	return vcs_wake(store, err);
 }

@@ -20,41 +20,25 @@ enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
  *   facts   read the ids of project and repository: subscriptions of Azure DevOps need them
  */
 
-#define IS_USED REPOSITORY_IS_USED("v")
-
 /* The events of Azure DevOps, which has a subscription for each. */
 static const char *const azure_events[] = {
 	"git.push", "git.pullrequest.created", "git.pullrequest.updated", "git.pullrequest.merged"};
 
 /* ---- when ---- */
 
-/* A day later, the hook is checked, because a user may have deleted it at the provider. */
-#define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
-
-/* clang-format off */
-static const char enqueue_sql[] =
-	"with due as (select v.id, v.organization_id, v.connection_id, " IS_USED " as used from vcs_repositories v "
-	"join vcs_connections k on k.id = v.connection_id left join vcs_hooks h on h.repository_id = v.id "
-	"where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> " IS_USED ") limit $4), "
-	"noted as (insert into vcs_hooks (repository_id, used, due_at) select id, used, " NEXT_LOOK " from due "
-	"on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at) "
-	CALLS_INSERT("organization_id, connection_id, repository_id", "organization_id, connection_id, id from due");
-/* clang-format on */
-
 int vcs_hooks_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_HOOK), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_HOOK, &vcs_hooks_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, repository_read, .id = id);
+	return db_query(store->db, ret_rows, err, vcs_hook_state, .id = id);
 }
 
-static char *hook_url(const struct store *store, const struct rows *repository)
+static char *hook_url(const struct store *store, const struct vcs_hook_state_row *repository)
 {
-	return mem_printf(
-		"%s/webhooks/vcs/%s", store->settings->public_url, row_of(repository_read, repository, 0)->hook);
+	return mem_printf("%s/webhooks/vcs/%s", store->settings->public_url, repository->hook);
 }
 
 /* ---- the next request ---- */
@@ -68,7 +52,7 @@ static json_t *removal(const char *known)
 }
 
 /* The request that gives the provider the secret. */
-static int secret_add(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+static int secret_add(struct store *store, const struct vcs_claimed *call, const struct vcs_hook_state_row *repository,
 	json_t *arguments, struct err *err)
 {
 	_cleanup_(freep) char *url = hook_url(store, repository);
@@ -78,8 +62,7 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 		return -1;
 	/* Subscriptions of Azure DevOps are created one by one. The version of the first one counts for all. */
 	if (!json_object_get(arguments, "version"))
-		json_object_set_new(
-			arguments, "version", json_integer(row_of(repository_read, repository, 0)->version));
+		json_object_set_new(arguments, "version", json_integer(repository->version));
 	json_object_set_new(arguments, "url", json_string(url));
 	json_object_set_new(arguments, "secret", json_string(text_or_empty(secret)));
 	return 0;
@@ -102,23 +85,25 @@ static enum vcs_operation operation_of(const char *step)
 int vcs_hook_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
-	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_hook_state_row *repository;
 	json_auto_t *arguments = json_deep_copy(call->arguments);
-	bool used;
 
 	ret_prepared->operation = VCS_OPERATIONS;
-	if (repository_read(store, call->repository_id, &repository, err) < 0)
+	if (repository_read(store, call->repository_id, &rows, err) < 0)
 		return -1;
-	used = repository.count && row_of(repository_read, &repository, 0)->used;
-	if (!repository.count || (!used && !row_of(repository_read, &repository, 0)->hook_external_id))
+	if (!rows.count)
 		return 0;
-	if (!used) {
+	repository = row_of(vcs_hook_state, &rows, 0);
+	if (!repository->used && !repository->hook_external_id)
+		return 0;
+	if (!repository->used) {
 		json_decref(arguments);
-		arguments = removal(row_of(repository_read, &repository, 0)->hook_external_id);
+		arguments = removal(repository->hook_external_id);
 	}
 	ret_prepared->operation = operation_of(json_string_at(arguments, "step"));
 	if ((ret_prepared->operation == VCS_OP_HOOK_CREATE || ret_prepared->operation == VCS_OP_HOOK_EDIT) &&
-		secret_add(store, call, &repository, arguments, err) < 0)
+		secret_add(store, call, repository, arguments, err) < 0)
 		return -1;
 	ret_prepared->arguments = json_incref(arguments);
 	return 0;
@@ -130,8 +115,8 @@ int vcs_hook_prepare(
  * already sent. If a newer secret exists, the next call sends it. */
 static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, hook_store, .repository_id = call->repository_id,
-		.external_id = external_id, .json_int_at = json_int_at(call->arguments, "version", 0));
+	return db_query(store->db, NULL, err, vcs_hook_store, .repository_id = call->repository_id,
+		.external_id = external_id, .version = json_int_at(call->arguments, "version", 0));
 }
 
 static json_t *creation(const struct vcs_claimed *call)
@@ -172,18 +157,17 @@ static size_t ids_count(const char *ids)
 }
 
 /* The list is complete. A hook that is not the known one may have another secret: its request was lost. */
-static int found(struct store *store, const struct vcs_claimed *call, const struct rows *repository, const char *ids,
-	json_t **ret_goes_on, struct err *err)
+static int found(struct store *store, const struct vcs_claimed *call, const struct vcs_hook_state_row *repository,
+	const char *ids, json_t **ret_goes_on, struct err *err)
 {
-	const char *known = text_or_empty(row_of(repository_read, repository, 0)->hook_external_id);
+	const char *known = text_or_empty(repository->hook_external_id);
 	bool same = ids_count(ids) == wanted_count(call) && text_equal(ids, known);
 
 	if (!*ids) {
 		*ret_goes_on = creation(call);
 		return 0;
 	}
-	if (same &&
-		row_of(repository_read, repository, 0)->sent_version >= row_of(repository_read, repository, 0)->version)
+	if (same && repository->sent_version >= repository->version)
 		return hook_store(store, call, known, err);
 	if (ids_count(ids) == 1 && vcs_operation_exists(call->dialect, VCS_OP_HOOK_EDIT))
 		*ret_goes_on = json_pack("{ss ss}", "step", "edit", "hook", ids);
@@ -192,7 +176,7 @@ static int found(struct store *store, const struct vcs_claimed *call, const stru
 	return 0;
 }
 
-static int listed(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+static int listed(struct store *store, const struct vcs_claimed *call, const struct vcs_hook_state_row *repository,
 	const json_t *result, json_t **ret_goes_on, struct err *err)
 {
 	_cleanup_(buf_release) struct buf ids = BUF_INIT(64 << 10);
@@ -225,11 +209,10 @@ static int created(struct store *store, const struct vcs_claimed *call, const js
 }
 
 /* Deleted one: an unused repository's next one follows, and a used one's are listed again. */
-static int removed(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+static int removed(struct store *store, const struct vcs_claimed *call, const struct vcs_hook_state_row *repository,
 	json_t **ret_goes_on, struct err *err)
 {
-	const char *known = text_or_empty(row_of(repository_read, repository, 0)->hook_external_id),
-		   *rest = strchr(known, ',');
+	const char *known = text_or_empty(repository->hook_external_id), *rest = strchr(known, ',');
 
 	*ret_goes_on = json_object();
 	return hook_store(store, call, rest ? rest + 1 : NULL, err);
@@ -238,19 +221,21 @@ static int removed(struct store *store, const struct vcs_claimed *call, const st
 int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
-	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_hook_state_row *repository;
 
-	if (repository_read(store, call->repository_id, &repository, err) < 0)
+	if (repository_read(store, call->repository_id, &rows, err) < 0)
 		return -1;
-	if (!repository.count)
+	if (!rows.count)
 		return 0;
+	repository = row_of(vcs_hook_state, &rows, 0);
 	switch (call->operation) {
 	case VCS_OP_HOOKS:
-		return listed(store, call, &repository, result, ret_goes_on, err);
+		return listed(store, call, repository, result, ret_goes_on, err);
 	case VCS_OP_HOOK_CREATE:
 		return created(store, call, result, ret_goes_on, err);
 	case VCS_OP_HOOK_DELETE:
-		return removed(store, call, &repository, ret_goes_on, err);
+		return removed(store, call, repository, ret_goes_on, err);
 	case VCS_OP_REPOSITORY:
 		*ret_goes_on = json_pack("{ss ss sO sO}", "step", "create", "event", azure_events[0], "project_id",
 			json_at(result, "project_id"), "repository_id", json_at(result, "id"));

@@ -8,52 +8,16 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
 
 /* ---- when ---- */
 
-/*
- * Refs do not show that a pull request was opened again. So a repository with a pull request that was closed less than
- * a week ago is read, too.
- *
- * Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show new pull requests. A read is old after $4
- * seconds, but not before $5 seconds for each repository of the connection.
- */
-/* clang-format off */
-static const char want_sql[] =
-	"insert into vcs_pull_reads as p (repository_id, known_to, due_at) select r.id, $2, now() "
-	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "
-	"left join vcs_pull_reads d on d.repository_id = r.id "
-	"where r.id = $1 and c.provider is distinct from 'git' "
-	"and exists (select 1 from workspace_repositories w where w.repository_id = r.id) "
-	"and (d.repository_id is null or d.due_at is null and ($3 or (not $6 or exists "
-	"(select 1 from vcs_pull_requests q where q.repository_id = r.id and q.state = 'open') or exists "
-	"(select 1 from vcs_pull_requests q where q.repository_id = r.id and q.state = 'closed' "
-	"and q.updated_at > now() - interval '7 days')) "
-	"and coalesce(d.read_at < now() - make_interval(secs => greatest($4, $5 * (select count(*) from vcs_repositories o "
-	"where o.connection_id = r.connection_id or o.installation_id = r.installation_id))), true))) "
-	"on conflict (repository_id) do update set due_at = coalesce(p.due_at, excluded.due_at)";
-/* clang-format on */
-
 int vcs_pulls_want(struct store *store, const struct vcs_pulls_wish *wish, struct err *err)
 {
-	struct db_param known_to = P_INT(wish->known_to);
-
-	if (wish->known_to < 0)
-		known_to.kind = P_NULL;
-	return db_queue_sql(store->db, err, want_sql, P_TEXT(wish->repository_id), known_to, P_BOOL(wish->now),
-		P_INT(OLD_SECONDS), P_INT(REPOSITORY_SECONDS), P_BOOL(wish->known_to >= 0));
+	return db_queue(store->db, err, vcs_pulls_want, .repository_id = wish->repository_id,
+		.known_to = wish->known_to < 0 ? NULL : &wish->known_to, .now = wish->now, .old_s = OLD_SECONDS,
+		.repository_s = REPOSITORY_SECONDS, .in_refs = wish->known_to >= 0);
 }
-
-/* clang-format off */
-static const char enqueue_sql[] =
-	"with due as (update vcs_pull_reads set due_at = null where repository_id = any(array(select repository_id "
-	"from vcs_pull_reads where due_at <= now() order by due_at limit $4 for update skip locked)) "
-	"returning repository_id) "
-	CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
-		"v.organization_id, v.connection_id, v.installation_id, v.id from due d "
-		"join vcs_repositories v on v.id = d.repository_id");
-/* clang-format on */
 
 int vcs_pulls_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_PULLS), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_PULLS, &vcs_pulls_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- the request ---- */
@@ -72,9 +36,9 @@ int vcs_pulls_prepare(
 	}
 	if (json_at(call->arguments, "began"))
 		return 0;
-	if (db_query(store->db, &rows, err, vcs_pulls_prepare) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_now) < 0)
 		return -1;
-	json_object_set_new(ret_prepared->arguments, "began", json_string(row_of(vcs_pulls_prepare, &rows, 0)->now));
+	json_object_set_new(ret_prepared->arguments, "began", json_string(row_of(vcs_pulls_now, &rows, 0)->now));
 	return 0;
 }
 
@@ -83,12 +47,13 @@ int vcs_pulls_prepare(
 int vcs_pulls_known_to(struct store *store, const char *repository_id, long long *ret_number, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_pulls_known_to_row *row = NULL;
 
 	if (db_query(store->db, &rows, err, vcs_pulls_known_to, .repository_id = repository_id) < 0)
 		return -1;
-	*ret_number = rows.count && !row_of(vcs_pulls_known_to, &rows, 0)->known_to_null
-		? row_of(vcs_pulls_known_to, &rows, 0)->known_to
-		: -1;
+	if (rows.count)
+		row = row_of(vcs_pulls_known_to, &rows, 0);
+	*ret_number = row && !row->known_to_null ? row->known_to : -1;
 	return 0;
 }
 
@@ -97,8 +62,8 @@ int vcs_pulls_known(struct store *store, const char *repository_id, const json_t
 {
 	_cleanup_(freep) char *text = json_text(numbers);
 
-	return db_query(
-		store->db, ret_rows, err, vcs_pulls_known, .repository_id = repository_id, .p2 = text, .began = began);
+	return db_query(store->db, ret_rows, err, vcs_pulls_known, .repository_id = repository_id, .numbers = text,
+		.began = began);
 }
 
 int vcs_pulls_unlisted(struct store *store, const char *repository_id, const json_t *seen, const char *began,
@@ -107,8 +72,8 @@ int vcs_pulls_unlisted(struct store *store, const char *repository_id, const jso
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(seen);
 
-	if (db_query(store->db, &rows, err, vcs_pulls_unlisted, .repository_id = repository_id, .p2 = text,
-		    .began = began, .max_asked = MAX_ASKED) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_unlisted, .repository_id = repository_id, .seen = text,
+		    .began = began, .max = MAX_ASKED) < 0)
 		return -1;
 	*ret_numbers = json_array();
 	for (int i = 0; i < rows.count; i++)

@@ -1,21 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: pulls_want
--- Refs do not show that a pull request was opened again. So a repository with a pull request that was closed
--- less than a week ago is read, too. Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show
--- new pull requests. A read is old after $4 seconds, but not before $5 seconds for each repository of the
--- connection.
--- takes: id text, p2 bigint, p3 boolean, p4 bigint, p5 bigint, p6 boolean
+-- statement: vcs_pulls_want
+-- Makes a read of the repository's pull requests due: with :now, or if the last one is old. A read is old after
+-- :old_s seconds, but not before :repository_s seconds for each repository of the connection. :in_refs: the
+-- refs show new pull requests. They do not show that one was opened again, so a repository with a pull request
+-- that was closed less than a week ago is read, too.
+-- takes: repository_id text, known_to bigint null, now boolean, old_s bigint, repository_s bigint,
+-- in_refs boolean
 insert into vcs_pull_reads as p(repository_id, known_to, due_at)
-select r.id, :p2, now()
+select r.id, :known_to, now()
 from vcs_repositories r
 left join vcs_connections c on c.id = r.connection_id
 left join vcs_pull_reads d on d.repository_id = r.id
-where r.id = :id and c.provider is distinct from 'git'
+where r.id = :repository_id and c.provider is distinct from 'git'
     and exists (select 1 from workspace_repositories w where w.repository_id = r.id)
     and (d.repository_id is null or d.due_at is null
-            and (:p3
-                    or (not :p6
+            and (:now
+                    or (not :in_refs
                             or exists (
                                 select 1
                                 from vcs_pull_requests q
@@ -27,7 +28,7 @@ where r.id = :id and c.provider is distinct from 'git'
                                 where q.repository_id = r.id and q.state = 'closed'
                                     and q.updated_at > now() - interval '7 days'
                             ))
-                    and coalesce(d.read_at < now() - make_interval(secs => greatest(:p4, :p5 * (
+                    and coalesce(d.read_at < now() - make_interval(secs => greatest(:old_s, :repository_s * (
                                     select count(*)
                                     from vcs_repositories o
                                     where o.connection_id = r.connection_id
@@ -35,8 +36,9 @@ where r.id = :id and c.provider is distinct from 'git'
                                 ))), true)))
 on conflict (repository_id) do update set due_at = coalesce(p.due_at, excluded.due_at);
 
--- statement: pulls_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- statement: vcs_pulls_enqueue
+-- Inserts the calls of reads that are due, at most :max.
+-- takes: like vcs_lookups_enqueue
 with due as (
     update vcs_pull_reads
     set due_at = null
@@ -45,17 +47,17 @@ with due as (
             from vcs_pull_reads
             where due_at <= now()
             order by due_at
-            limit :limit
+            limit :max
             for update skip locked
         ))
     returning repository_id
-) :calls_insert(
-    {organization_id, connection_id, installation_id, repository_id},
+)
+:calls_insert({organization_id, connection_id, installation_id, repository_id},
     {v.organization_id, v.connection_id, v.installation_id, v.id
     from due d
     join vcs_repositories v on v.id = d.repository_id});
 
--- statement: vcs_pulls_prepare
+-- statement: vcs_pulls_now
 -- gives: now timestamptz
 select now() as now;
 
@@ -65,7 +67,9 @@ select now() as now;
 select known_to from vcs_pull_reads where repository_id = :repository_id;
 
 -- statement: vcs_pulls_known
--- takes: repository_id text, p2 jsonb, began timestamptz
+-- A row for each number, in their order. Without a head the pull request is not known. settled: it has not
+-- changed since :began, and has no event that waits.
+-- takes: repository_id text, numbers jsonb, began timestamptz
 -- gives: number bigint, head_sha text null, state text, detail jsonb, settled boolean
 with open as materialized (
     select pull_request
@@ -76,22 +80,24 @@ with open as materialized (
 select n.value::bigint as number, q.head_sha, q.state, q.detail,
     coalesce(q.updated_at < :began::timestamptz, true)
     and n.value::bigint not in (select pull_request from open) as settled
-from jsonb_array_elements_text(:p2::jsonb)
+from jsonb_array_elements_text(:numbers::jsonb)
 with ordinality as n(value, place)
 left join vcs_pull_requests q on q.repository_id = :repository_id and q.number = n.value::bigint
 order by n.place;
 
 -- statement: vcs_pulls_unlisted
--- takes: repository_id text, p2 jsonb, began timestamptz, max_asked bigint
+-- Open pull requests that have not changed since :began, and are not in :seen.
+-- takes: repository_id text, seen jsonb, began timestamptz, max bigint
 -- gives: number bigint
 select number
 from vcs_pull_requests
 where repository_id = :repository_id and state = 'open' and updated_at < :began::timestamptz
-    and number not in (select value::bigint from jsonb_array_elements_text(:p2::jsonb))
+    and number not in (select value::bigint from jsonb_array_elements_text(:seen::jsonb))
 order by updated_at
-limit :max_asked;
+limit :max;
 
 -- statement: vcs_pulls_read_end
+-- The list was read to its end. :top is its largest number.
 -- takes: repository_id text, top bigint
 update vcs_pull_reads
 set read_at = now(), known_to = coalesce(known_to, :top)

@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: removals_add
--- takes: purpose text, urgency smallint, writes boolean, organization_id text, id text, id_2 text
+-- statement: vcs_removals_add
+-- Copies the hooks and sealed tokens of an organization, a connection or a token that is deleted, and inserts
+-- the calls that delete the hooks. The other two ids are null.
+-- takes: purpose text, urgency smallint, writes boolean, organization_id text, connection_id text,
+-- token_id text
 with kept as (
     insert into vcs_hook_removals
         (id, organization_id, connection, provider, api_url, identifier, hooks, token_id, token_sealed)
@@ -10,23 +13,26 @@ with kept as (
     from vcs_connections c
     join vcs_tokens t on t.connection_id = c.id
     join vcs_repositories r on r.connection_id = c.id
-    where (c.organization_id = :organization_id or c.id = :id or t.id = :id_2)
+    where (c.organization_id = :organization_id or c.id = :connection_id or t.id = :token_id)
         and t.token_sealed is not null and r.hook_external_id is not null
     returning id
-) :calls_insert(removal_id, id from kept);
+)
+:calls_insert(removal_id, id from kept);
 
 -- statement: vcs_removals_expire
+-- Deletes copies that are older than a day.
 delete from vcs_hook_removals where created_at < now() - interval '1 day';
 
--- statement: hooks_read
+-- statement: vcs_removal_read
+-- The ids of the hooks that are left, separated by commas.
 -- takes: id text
 -- gives: hooks text
 select hooks from vcs_hook_removals where id = :id;
 
--- statement: removal_delete
+-- statement: vcs_removal_delete
 -- takes: id text
 delete from vcs_hook_removals where id = :id;
 
--- statement: vcs_removal_step
+-- statement: vcs_removal_set
 -- takes: removal_id text, hooks text
 update vcs_hook_removals set hooks = :hooks where id = :removal_id;

@@ -15,8 +15,6 @@ enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 
 /* ---- contexts ---- */
 
-/* clang-format on */
-
 int vcs_event_note(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, vcs_event_note, .event_id = event_id);
@@ -25,7 +23,7 @@ int vcs_event_note(struct store *store, const char *event_id, struct err *err)
 static int contexts_renew(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(
-		store->db, NULL, err, reports_begin, .event_id = event_id, .report_check_stages = REPORT_CHECK_STAGES);
+		store->db, NULL, err, vcs_reports_renew, .event_id = event_id, .check_stages = REPORT_CHECK_STAGES);
 }
 
 /* ---- changes of runs ---- */
@@ -65,20 +63,19 @@ struct applying {
 	int count;
 };
 
-/* In one order, so that two schedulers do not wait for each other in a circle. */
 static int notes_run(void *data, struct err *err)
 {
 	struct applying *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(a->store->db, &rows, err, reports_notes_run, .max_notes = MAX_NOTES) < 0)
+	if (db_query(a->store->db, &rows, err, vcs_notes_take, .max = MAX_NOTES) < 0)
 		return -1;
 	a->count = rows.count;
 	for (int i = 0; i < rows.count; i++)
-		if (contexts_renew(a->store, row_of(reports_notes_run, &rows, i)->id, err) < 0)
+		if (contexts_renew(a->store, row_of(vcs_notes_take, &rows, i)->id, err) < 0)
 			return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (vcs_comment_renew(a->store, row_of(reports_notes_run, &rows, i)->id, err) < 0)
+		if (vcs_comment_renew(a->store, row_of(vcs_notes_take, &rows, i)->id, err) < 0)
 			return -1;
 	return 0;
 }
@@ -95,14 +92,7 @@ int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)
 
 int vcs_reports_enqueue(struct store *store, struct err *err)
 {
-	return db_query_sql(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
-			"v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context, "
-			"greatest(now(), coalesce(l.blocked_until, now())) "
-			"from (select * from vcs_reports where sent_version < version and due_at <= now() "
-			"order by due_at limit $4) r join vcs_repositories v on v.id = r.repository_id "
-			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
-		CALL_TRAITS(VCS_FOR_REPORT), P_INT(MAX_ENQUEUED));
+	return vcs_calls_enqueue(store, VCS_FOR_REPORT, &vcs_reports_enqueue_statement, MAX_ENQUEUED, err);
 }
 
 /* ---- one status ---- */
@@ -122,9 +112,7 @@ static struct place place_of_call(const struct vcs_claimed *call)
 	return place;
 }
 
-/* clang-format on */
-
-static void row_count(const struct reports_runs_row *row, enum report_scope scope, struct report_counts *counts)
+static void row_count(const struct vcs_report_runs_row *row, enum report_scope scope, struct report_counts *counts)
 {
 	const char *event = row->state;
 	struct report_run run;
@@ -156,82 +144,80 @@ static enum report_scope scope_of(const char *stage)
 }
 
 /* The state and the description that the context should have now. */
-static int wanted_compute(struct store *store, const struct rows *report, const struct vcs_claimed *call,
+static int wanted_compute(struct store *store, const struct vcs_report_lock_row *report, const struct vcs_claimed *call,
 	enum report_state *ret_state, char ret_description[REPORT_DESCRIPTION_SIZE], struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct place place = place_of_call(call);
-	const enum report_scope scope = scope_of(row_of(vcs_report_prepare, report, 0)->stage);
+	const enum report_scope scope = scope_of(report->stage);
 	struct report_counts counts = {.applies = scope == REPORT_APPLY};
 
-	if (db_query(store->db, &rows, err, reports_runs, .repository_id = call->repository_id, .sha = place.sha,
-		    .workspace_id = row_of(vcs_report_prepare, report, 0)->workspace_id, .applies = counts.applies) < 0)
+	if (db_query(store->db, &rows, err, vcs_report_runs, .repository_id = call->repository_id, .sha = place.sha,
+		    .workspace_id = report->workspace_id, .applies = counts.applies) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		row_count(row_of(reports_runs, &rows, i), scope, &counts);
+		row_count(row_of(vcs_report_runs, &rows, i), scope, &counts);
 	*ret_state = report_sum(&counts, ret_description);
 	return 0;
 }
 
 /* True if the provider has this status. GitLab refuses the state that a commit has already, whatever is said of it. */
-static bool is_sent(const struct rows *report, enum vcs_dialect dialect, const char *state, const char *description)
+static bool is_sent(
+	const struct vcs_report_lock_row *report, enum vcs_dialect dialect, const char *state, const char *description)
 {
-	json_auto_t *sent = json_shown(row_of(vcs_report_prepare, report, 0)->sent);
+	json_auto_t *sent = json_shown(report->sent);
 
 	if (!text_equal(json_string_at(sent, "state"), state))
 		return false;
 	return dialect == VCS_GITLAB || text_equal(json_string_at(sent, "description"), description);
 }
 
-static json_t *arguments_make(struct store *store, const struct rows *report, const struct place *place,
+static json_t *arguments_make(struct store *store, const struct vcs_report_lock_row *report, const struct place *place,
 	const char *state, const char *description)
 {
-	const char *event = row_of(vcs_report_prepare, report, 0)->event_id;
-	_cleanup_(freep) char *url = event ? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url,
-						     row_of(vcs_report_prepare, report, 0)->organization, event)
-					   : mem_printf("%s/app/%s", store->settings->public_url,
-						     row_of(vcs_report_prepare, report, 0)->organization);
+	const char *event = report->event_id;
+	_cleanup_(freep) char *url = event
+		? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url, report->organization, event)
+		: mem_printf("%s/app/%s", store->settings->public_url, report->organization);
 
 	return json_pack("{ss ss ss ss ss sI}", "sha", place->sha, "state", state, "context", place->context,
-		"description", description, "url", url, "number",
-		(json_int_t)row_of(vcs_report_prepare, report, 0)->pull_request);
+		"description", description, "url", url, "number", (json_int_t)report->pull_request);
 }
 
 static int skipped(struct store *store, const struct vcs_claimed *call, const struct place *place, long long version,
 	struct err *err)
 {
-	return db_query(store->db, NULL, err, reports_skipped, .repository_id = call->repository_id, .sha = place->sha,
-		.context = place->context, .version = version);
+	return db_query(store->db, NULL, err, vcs_report_skipped, .repository_id = call->repository_id,
+		.sha = place->sha, .context = place->context, .version = version);
 }
 
 int vcs_report_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
-	_cleanup_(rows_release) struct rows report = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_report_lock_row *report;
 	const struct place place = place_of_call(call);
 	char description[REPORT_DESCRIPTION_SIZE];
 	enum report_state state;
 	bool of_pull;
 
 	ret_prepared->operation = VCS_OPERATIONS;
-	if (db_query(store->db, &report, err, vcs_report_prepare, .repository_id = call->repository_id,
-		    .sha = place.sha, .context = place.context) < 0)
+	if (db_query(store->db, &rows, err, vcs_report_lock, .repository_id = call->repository_id, .sha = place.sha,
+		    .context = place.context) < 0)
 		return -1;
 	of_pull = json_bool_at(call->arguments, "of_pull", false);
-	if (!report.count ||
-		(!of_pull &&
-			row_of(vcs_report_prepare, &report, 0)->sent_version >=
-				row_of(vcs_report_prepare, &report, 0)->version))
+	if (!rows.count)
 		return 0;
-	if (wanted_compute(store, &report, call, &state, description, err) < 0)
+	report = row_of(vcs_report_lock, &rows, 0);
+	if (!of_pull && report->sent_version >= report->version)
+		return 0;
+	if (wanted_compute(store, report, call, &state, description, err) < 0)
 		return -1;
-	ret_prepared->version = row_of(vcs_report_prepare, &report, 0)->version;
-	if (!of_pull && is_sent(&report, call->dialect, report_state_names[state], description))
+	ret_prepared->version = report->version;
+	if (!of_pull && is_sent(report, call->dialect, report_state_names[state], description))
 		return skipped(store, call, &place, ret_prepared->version, err);
-	ret_prepared->operation = of_pull                     ? VCS_OP_PULL_STATUS
-		: row_of(vcs_report_prepare, &report, 0)->app ? VCS_OP_CHECK_RUN
-							      : VCS_OP_STATUS;
-	ret_prepared->arguments = arguments_make(store, &report, &place, report_state_names[state], description);
+	ret_prepared->operation = of_pull ? VCS_OP_PULL_STATUS : report->app ? VCS_OP_CHECK_RUN : VCS_OP_STATUS;
+	ret_prepared->arguments = arguments_make(store, report, &place, report_state_names[state], description);
 	return 0;
 }
 

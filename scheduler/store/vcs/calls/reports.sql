@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: vcs_event_note
+-- Records that an event's outcomes were stored or changed.
 -- takes: event_id text
 insert into vcs_notes (event_id) values (:event_id);
 
--- statement: reports_begin
--- $1: the event. $2: the bits of the stages that are checks. Inserts a row per context, or makes a new version
--- of it. A context links to the pull request's event if there is one. Applies have a context if the
+-- statement: vcs_reports_renew
+-- Of an event; :check_stages: the bits of the stages that are checks. Inserts a row per context, or makes a new
+-- version of it. A context links to the pull request's event if there is one. Applies have a context if the
 -- organization's setting is on and the event made a run that may apply.
--- takes: event_id text, report_check_stages integer
+-- takes: event_id text, check_stages integer
 with e as (
     select e.id, e.repository_id, e.sha, coalesce(e.pull_request, 0) as pull_request,
         'Runyard/' || o.name as context,
@@ -46,7 +47,7 @@ made as (
     left join runs n on n.id = u.run_id
     cross join (values ('plan'), ('checks'), ('apply')) as s(stage)
     where not e.aggregated and (n.id is not null or e.untouched and e.pull_request > 0) and case s.stage
-        when 'plan' then true when 'checks' then (n.stages & :report_check_stages) <> 0 else e.applies
+        when 'plan' then true when 'checks' then (n.stages & :check_stages) <> 0 else e.applies
         and not n.plan_only end
 )
 insert into vcs_reports as r(repository_id, sha, context, workspace_id, stage, pull_request, event_id)
@@ -59,19 +60,21 @@ on conflict (repository_id, sha, context) do update set version = r.version + 1,
     when excluded.pull_request > 0 or r.pull_request = 0 then excluded.event_id else r.event_id end;
 
 -- statement: vcs_runs_note
+-- Records the same for the events of these runs.
 -- takes: runs text[]
 insert into vcs_notes (event_id)
 select distinct event_id
 from vcs_outcomes
 where run_id = any(:runs::text[]);
 
--- statement: reports_notes_run
--- takes: max_notes bigint
+-- statement: vcs_notes_take
+-- Takes recorded events, in one order, so that two schedulers do not wait for each other in a circle.
+-- takes: max bigint
 -- gives: id text, repository_id text null, sha text
 with gone as (
     delete from vcs_notes
     where sequence = any(
-        array(select sequence from vcs_notes order by sequence limit :max_notes for update skip locked))
+        array(select sequence from vcs_notes order by sequence limit :max for update skip locked))
     returning event_id
 )
 select distinct e.id, e.repository_id, e.sha
@@ -80,22 +83,25 @@ join vcs_events e on e.id = g.event_id
 order by e.repository_id, e.sha, e.id;
 
 -- statement: vcs_reports_enqueue
--- takes: purpose text, urgency smallint, writes boolean, limit bigint
+-- Inserts the calls of reports that are due, at most :max. They wait until the end of the provider's pause.
+-- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject, due_at},
-        {v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context,
-                greatest(now(), coalesce(l.blocked_until, now())) from (
-                    select *
-                    from vcs_reports
-                    where sent_version < version and due_at <= now()
-                    order by due_at
-                    limit :limit
-                ) r join vcs_repositories v on v.id = r.repository_id left join vcs_limits l on l.owner_id
-                = coalesce(v.connection_id, v.installation_id)});
+    {v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context,
+        greatest(now(), coalesce(l.blocked_until, now()))
+    from (
+        select *
+        from vcs_reports
+        where sent_version < version and due_at <= now()
+        order by due_at
+        limit :max
+    ) r
+    join vcs_repositories v on v.id = r.repository_id
+    left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)});
 
--- statement: reports_runs
+-- statement: vcs_report_runs
 -- Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the
--- commit's events by state and level. With $4, only runs that may apply count, and no events of pull requests.
--- `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
+-- commit's events by state and level. With :applies, only runs that may apply count, and no events of pull
+-- requests. `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
 -- takes: repository_id text, sha text, workspace_id text, applies boolean
 -- gives: status text, stage text, stages integer, lost boolean, count bigint, workspace text, state text,
 -- level text
@@ -125,13 +131,15 @@ select null, null, null, false, count(*), null, state, level
 from events
 group by state, level;
 
--- statement: reports_skipped
+-- statement: vcs_report_skipped
+-- The provider has this status already.
 -- takes: repository_id text, sha text, context text, version bigint
 update vcs_reports
 set sent_version = greatest(sent_version, :version)
 where repository_id = :repository_id and sha = :sha and context = :context;
 
--- statement: vcs_report_prepare
+-- statement: vcs_report_lock
+-- Locks the report of a context.
 -- takes: repository_id text, sha text, context text
 -- gives: version bigint, sent_version bigint, sent jsonb null, workspace_id text null, stage text,
 -- pull_request bigint, event_id text null, app boolean, organization text
@@ -144,6 +152,7 @@ where r.repository_id = :repository_id and r.sha = :sha and r.context = :context
 for no key update of r;
 
 -- statement: vcs_report_sent
+-- A version that was made meanwhile waits the longer, the more the context has sent.
 -- takes: repository_id text, sha text, context text, version bigint, sent jsonb, interval_s integer
 update vcs_reports r
 set sent_version = greatest(sent_version, :version), sent = :sent::jsonb, sent_at = now(),
@@ -153,6 +162,7 @@ set sent_version = greatest(sent_version, :version), sent = :sent::jsonb, sent_a
 where repository_id = :repository_id and sha = :sha and context = :context;
 
 -- statement: vcs_report_refused
+-- The provider refuses this version: only a new one is sent again.
 -- takes: repository_id text, sha text, context text, version bigint, why text
 update vcs_reports
 set sent_version = greatest(sent_version, :version), error = left(:why, 500)

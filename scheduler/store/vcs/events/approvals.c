@@ -13,7 +13,7 @@ static int not_allowed(struct err *err, const char *why)
 
 int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, vcs_approval_read, .event_id = event_id) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_approval_workspaces, .event_id = event_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "event not found");
 }
@@ -29,13 +29,13 @@ static int give_in(void *data, struct err *err)
 	const struct approval *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(a->store->db, &rows, err, approvals_give_update, .event_id = a->event_id,
+	if (db_query(a->store->db, &rows, err, vcs_pull_request_approve, .event_id = a->event_id,
 		    .workspace_ids = a->workspace_ids) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return not_allowed(err,
 			"the event does not wait for an approval, or the pull request is closed or has a newer head");
-	if (db_query(a->store->db, NULL, err, approvals_give_update_2, .event_id = a->event_id) < 0)
+	if (db_query(a->store->db, NULL, err, vcs_event_approved, .event_id = a->event_id) < 0)
 		return -1;
 	return vcs_wake(a->store, err);
 }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: vcs_approval_read
+-- statement: vcs_approval_workspaces
+-- The workspaces that wait for the approval.
 -- takes: event_id text
 -- gives: workspace_id text
 select w.id as workspace_id
@@ -8,7 +9,8 @@ from vcs_outcomes o
 join workspaces w on w.id = o.subject_id
 where o.event_id = :event_id and o.reason = 'fork_approval';
 
--- statement: approvals_give_update
+-- statement: vcs_pull_request_approve
+-- Approves the head of the pull request for the workspaces, if it is still that of the event.
 -- takes: event_id text, workspace_ids text[]
 update vcs_pull_requests p
 set approved_sha = e.sha, approved_workspaces = case
@@ -17,7 +19,8 @@ from vcs_events e
 where e.id = :event_id and e.state = 'approval' and p.repository_id = e.repository_id
     and p.number = e.pull_request and p.head_sha = e.sha and p.state = 'open';
 
--- statement: approvals_give_update_2
+-- statement: vcs_event_approved
+-- Lets the event be decided again.
 -- takes: event_id text
 update vcs_events set state = 'waiting', due_at = now() where id = :event_id and state = 'approval';
 

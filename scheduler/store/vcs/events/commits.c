@@ -11,7 +11,7 @@
 
 static int content_read(struct store *store, const struct vcs_commit *commit, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, commits_content_read, .repository_id = commit->repository_id,
+	return db_query(store->db, ret_rows, err, vcs_content_find, .repository_id = commit->repository_id,
 		.sha = commit->sha, .submodules = commit->submodules);
 }
 
@@ -19,13 +19,14 @@ int vcs_content_of(
 	struct store *store, const struct vcs_commit *commit, struct id *ret_id, bool *ret_stored, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_content_find_row *row;
 
 	if (content_read(store, commit, &rows, err) < 0)
 		return -1;
 	if (!rows.count) {
 		rows_release(&rows);
 		rows = (struct rows)ROWS_INIT;
-		if (db_query(store->db, NULL, err, vcs_content_of, .new_id = id_new("vc").text,
+		if (db_query(store->db, NULL, err, vcs_content_ensure, .new_id = id_new("vc").text,
 			    .repository_id = commit->repository_id, .sha = commit->sha,
 			    .submodules = commit->submodules) < 0 ||
 			content_read(store, commit, &rows, err) < 0)
@@ -33,8 +34,9 @@ int vcs_content_of(
 	}
 	if (!rows.count)
 		return err_set(err, ERR_UNAVAILABLE, "the content was deleted meanwhile");
-	text_copy(ret_id->text, ID_SIZE, row_of(commits_content_read, &rows, 0)->id);
-	*ret_stored = row_of(commits_content_read, &rows, 0)->stored;
+	row = row_of(vcs_content_find, &rows, 0);
+	text_copy(ret_id->text, ID_SIZE, row->id);
+	*ret_stored = row->stored;
 	return 0;
 }
 
@@ -44,24 +46,18 @@ int vcs_configurations_create(
 	struct store *store, const struct vcs_ingress *ingress, const json_t *versions, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(versions), *detail = json_text(ingress->detail);
-	struct db_param number = P_INT(ingress->pull_request);
+	long long number = ingress->pull_request;
 
-	if (!ingress->pull_request)
-		number.kind = P_NULL;
-	if (db_queue(store->db, err, vcs_configurations_create_insert, .p1 = text, .source = ingress->source,
-		    .pull_request = ingress->pull_request != 0, .actor = ingress->actor) < 0)
+	if (db_queue(store->db, err, vcs_configurations_insert, .versions = text, .source = ingress->source,
+		    .speculative = number != 0, .actor = ingress->actor) < 0)
 		return -1;
-	if (db_queue_sql(store->db, err,
-		    "insert into configuration_commits (configuration_version_id, id, content_id, event_id, sha, "
-		    "branch, tag, pull_request, is_pull_request, detail) select u.id, 'ia' || substr(u.id, 3), "
-		    "u.content_id, $2, $3, $4, $5, $6, $6::bigint is not null, $7::jsonb from "
-		    "jsonb_to_recordset($1::jsonb) as u(id text, content_id text)",
-		    P_TEXT(text), P_TEXT(ingress->event_id), P_TEXT(ingress->sha), P_TEXT(ingress->branch),
-		    P_TEXT(ingress->tag), number, P_TEXT(detail)) < 0)
+	if (db_queue(store->db, err, vcs_configuration_commits_insert, .versions = text, .event_id = ingress->event_id,
+		    .sha = ingress->sha, .branch = ingress->branch, .tag = ingress->tag,
+		    .pull_request = number ? &number : NULL, .detail = detail) < 0)
 		return -1;
-	if (ingress->pull_request)
+	if (number)
 		return 0;
-	return db_queue(store->db, err, vcs_configurations_create_update, .p1 = text);
+	return db_queue(store->db, err, vcs_configurations_current, .versions = text);
 }
 
 int vcs_commit_describe(
@@ -71,15 +67,14 @@ int vcs_commit_describe(
 
 	if (!message || !*message)
 		return 0;
-	if (db_query(store->db, NULL, err, vcs_commit_describe_update, .repository_id = repository_id, .sha = sha,
-		    .message = message, .json_string_at = text_or_empty(json_string_at(commit, "author"))) < 0)
+	if (db_query(store->db, NULL, err, vcs_commit_describe_events, .repository_id = repository_id, .sha = sha,
+		    .message = message, .author = text_or_empty(json_string_at(commit, "author"))) < 0)
 		return -1;
-	/* A run's message is that of its commit, once it is known. */
-	if (db_query(store->db, NULL, err, vcs_commit_describe_update_2, .repository_id = repository_id, .sha = sha,
+	if (db_query(store->db, NULL, err, vcs_commit_describe_runs, .repository_id = repository_id, .sha = sha,
 		    .message = message) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, vcs_commit_describe_update_3, .repository_id = repository_id, .sha = sha,
-		.message = message);
+	return db_query(store->db, NULL, err, vcs_commit_describe_configurations, .repository_id = repository_id,
+		.sha = sha, .message = message);
 }
 
 int vcs_ingress_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
@@ -117,9 +112,9 @@ int vcs_policy_versions_create(
 {
 	_cleanup_(freep) char *text = json_text(versions), *detail = json_text(ingress->detail);
 
-	if (db_query(store->db, NULL, err, commits_versions, .p1 = text, .source = ingress->source) < 0)
+	if (db_query(store->db, NULL, err, vcs_policy_versions_insert, .versions = text, .source = ingress->source) < 0)
 		return -1;
-	if (db_query(store->db, NULL, err, vcs_policy_versions_create_insert, .p1 = text, .event_id = ingress->event_id,
+	if (db_query(store->db, NULL, err, vcs_policy_commits_insert, .versions = text, .event_id = ingress->event_id,
 		    .sha = ingress->sha, .detail = detail) < 0)
 		return -1;
 	return policy_contents_fetch(store, versions, err);
@@ -127,8 +122,7 @@ int vcs_policy_versions_create(
 
 int vcs_policy_versions_end(struct store *store, const char *content_id, const char *sentence, struct err *err)
 {
-	if (db_query(store->db, NULL, err, commits_ended, .content_id = content_id, .sentence = sentence) < 0)
+	if (db_query(store->db, NULL, err, vcs_policy_versions_end, .content_id = content_id, .sentence = sentence) < 0)
 		return -1;
-	return db_query(
-		store->db, NULL, err, vcs_policy_versions_end_update, .content_id = content_id, .sentence = sentence);
+	return db_query(store->db, NULL, err, vcs_policy_sets_current, .content_id = content_id, .sentence = sentence);
 }

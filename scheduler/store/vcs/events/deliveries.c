@@ -3,22 +3,18 @@
 
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
-#include "scheduler/store/vcs/events/deliveries.sql.h"
 
 enum { POSTPONED_SECONDS = 15 };
 
-/* clang-format on */
-
 int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(
-		store->db, ret_rows, err, deliveries_pick, .max = max, .vcs_deliveries_bytes = VCS_DELIVERIES_BYTES);
+	return db_query(store->db, ret_rows, err, vcs_deliveries_pick, .max = max, .max_bytes = VCS_DELIVERIES_BYTES);
 }
 
-int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err)
+int vcs_delivery_open(
+	struct store *store, const struct vcs_deliveries_pick_row *delivery, struct buf *ret_body, struct err *err)
 {
-	return seal_open(store, row_of(deliveries_pick, rows, row)->delivery_id,
-		(struct sealed_column){rows, row, "body_sealed"}, ret_body, err);
+	return hex_open(store, delivery->delivery_id, delivery->body_sealed, ret_body, err);
 }
 
 int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err)

@@ -5,6 +5,7 @@
 /* Deliveries of providers that wait for the VCS thread (vcs_deliveries). Their bodies are sealed. */
 
 #include "scheduler/store/store.h"
+#include "scheduler/store/vcs/events/deliveries.sql.h"
 
 /* The limits of a batch: its number of deliveries, and the bytes of their bodies. The first one may have more bytes. */
 enum { VCS_DELIVERIES_MAX = 100, VCS_DELIVERIES_BYTES = 8 << 20 };
@@ -14,7 +15,8 @@ enum { VCS_DELIVERIES_MAX = 100, VCS_DELIVERIES_BYTES = 8 << 20 };
  * deleted; provider and api_url of its connection. */
 int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
-int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);
+int vcs_delivery_open(
+	struct store *store, const struct vcs_deliveries_pick_row *delivery, struct buf *ret_body, struct err *err);
 /* Ends deliveries that were read. */
 int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err);
 /* Deletes the delivery. */

@@ -14,8 +14,8 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 {
 	if (db_queue(store->db, err, vcs_repository_lock, .repository_id = repository_id) < 0)
 		return -1;
-	return db_query(store->db, ret_rows, err, refs_locked, .repository_id = repository_id,
-		.github_app_url = github_app_url(store->settings->github_app));
+	return db_query(store->db, ret_rows, err, vcs_repository_locked, .repository_id = repository_id,
+		.app_url = github_app_url(store->settings->github_app));
 }
 
 /* Holds no lock while it makes the job, because the result of a look locks the job first, then the repository. The
@@ -25,7 +25,7 @@ static int look_begin(struct store *store, const char *repository_id, const char
 {
 	if (git_job_look(store, repository_id, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, look_begin, .repository_id = repository_id,
+	return db_query(store->db, NULL, err, vcs_look_begin, .repository_id = repository_id,
 		.look_again_seconds = LOOK_AGAIN_SECONDS, .due = due);
 }
 
@@ -33,12 +33,14 @@ int vcs_looks_due(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, vcs_looks_due, .max_looks = MAX_LOOKS) < 0)
+	if (db_query(store->db, &rows, err, vcs_looks_due, .max = MAX_LOOKS) < 0)
 		return -1;
-	for (int i = 0; i < rows.count; i++)
-		if (look_begin(store, row_of(vcs_looks_due, &rows, i)->id, row_of(vcs_looks_due, &rows, i)->look_due,
-			    err) < 0)
+	for (int i = 0; i < rows.count; i++) {
+		const struct vcs_looks_due_row *row = row_of(vcs_looks_due, &rows, i);
+
+		if (look_begin(store, row->id, row->look_due, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -61,11 +63,11 @@ int vcs_refs_read(struct store *store, const char *repository_id, const char *be
 	*ret_refs = json_object();
 	*ret_newer = json_object();
 	for (int i = 0; i < rows.count; i++) {
-		const char *name = row_of(vcs_refs_read, &rows, i)->name;
+		const struct vcs_refs_read_row *ref = row_of(vcs_refs_read, &rows, i);
 
-		json_object_set_new(*ret_refs, name, json_string(row_of(vcs_refs_read, &rows, i)->sha));
-		if (row_of(vcs_refs_read, &rows, i)->newer)
-			json_object_set_new(*ret_newer, name, json_true());
+		json_object_set_new(*ret_refs, ref->name, json_string(ref->sha));
+		if (ref->newer)
+			json_object_set_new(*ret_newer, ref->name, json_true());
 	}
 	return 0;
 }
@@ -74,23 +76,24 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	struct vcs_seen *ret_seen, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_ref_read_row *row;
 
 	if (db_query(store->db, &rows, err, vcs_ref_read, .repository_id = repository_id, .ref = ref, .other = other) <
 		0)
 		return -1;
-	text_copy(ret_seen->ref, sizeof(ret_seen->ref), text_or_empty(row_of(vcs_ref_read, &rows, 0)->ref));
-	text_copy(ret_seen->other, sizeof(ret_seen->other), text_or_empty(row_of(vcs_ref_read, &rows, 0)->other));
+	row = row_of(vcs_ref_read, &rows, 0);
+	text_copy(ret_seen->ref, sizeof(ret_seen->ref), text_or_empty(row->ref));
+	text_copy(ret_seen->other, sizeof(ret_seen->other), text_or_empty(row->other));
 	return 0;
 }
 
-/* Leaves out unchanged refs, because a conflict would lock, and so write, each of their rows. */
 int vcs_refs_write(
 	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(refs);
 
 	return db_query(
-		store->db, NULL, err, vcs_refs_write, .repository_id = repository_id, .began = began, .p3 = text);
+		store->db, NULL, err, vcs_refs_write, .repository_id = repository_id, .began = began, .refs = text);
 }
 
 int vcs_ref_write(struct store *store, const char *repository_id, const char *ref, const char *sha, struct err *err)
@@ -128,7 +131,7 @@ int vcs_pull_requests_of_head(
 	struct store *store, const char *repository_id, const char *sha, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, vcs_pull_requests_of_head, .repository_id = repository_id, .sha = sha,
-		.vcs_events_max = VCS_EVENTS_MAX);
+		.max = VCS_EVENTS_MAX);
 }
 
 int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err)
@@ -146,12 +149,15 @@ int vcs_repository_rename(struct store *store, const char *repository_id, const 
 	struct vcs_renaming *ret_renaming, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_repository_rename_row *row = NULL;
 
-	if (db_query(store->db, &rows, err, refs_rename, .repository_id = repository_id, .identifier = identifier) < 0)
+	if (db_query(store->db, &rows, err, vcs_repository_rename, .repository_id = repository_id,
+		    .identifier = identifier) < 0)
 		return -1;
-	*ret_renaming = (struct vcs_renaming){.changed = rows.count && row_of(refs_rename, &rows, 0)->changed,
-		.taken = rows.count && row_of(refs_rename, &rows, 0)->taken,
-		.before = mem_text(rows.count ? row_of(refs_rename, &rows, 0)->before : "")};
+	if (rows.count)
+		row = row_of(vcs_repository_rename, &rows, 0);
+	*ret_renaming = (struct vcs_renaming){
+		.changed = row && row->changed, .taken = row && row->taken, .before = mem_text(row ? row->before : "")};
 	return 0;
 }
 

@@ -10,10 +10,6 @@
 /* Locks the repository, and reads its columns of vcs_event_pick, and look_began: when the worker claimed the look whose
  * result is being stored. No row if it was deleted. */
 int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err);
-/* Whether a workspace or policy set uses the repository `r`. */
-#define REPOSITORY_IS_USED(r)                                                                                          \
-	"(exists (select 1 from workspace_repositories a where a.repository_id = " r ".id) or "                        \
-	"exists (select 1 from policy_set_repositories a where a.repository_id = " r ".id)) "
 /* Makes the git jobs of the looks that are due. Outside of a transaction. */
 int vcs_looks_due(struct store *store, struct err *err);
 /* Makes a look at the repository due now, and wakes the VCS threads, which make its job. */

@@ -6,41 +6,47 @@
         or exists (select 1 from policy_set_repositories a where a.repository_id = :r.id));
 
 -- statement: vcs_repository_lock
+-- Locks the repository.
 -- takes: repository_id text
 select 1 from vcs_repositories where id = :repository_id for no key update;
 
--- statement: refs_locked
--- takes: repository_id text, github_app_url text
+-- statement: vcs_repository_locked
+-- The repository after vcs_repository_lock. look_began: when a worker claimed the look.
+-- takes: repository_id text, app_url text
 -- gives: repository_id text, organization_id text, identifier text, default_branch text null,
 -- looked_at timestamptz null, provider text, api_url text, http_url text, look_began timestamptz
 select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at,
-    :vcs_dialect_columns(), coalesce(c.http_url, :github_app_url) as http_url,
+    :vcs_dialect_columns(), coalesce(c.http_url, :app_url) as http_url,
     coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and g.repository_id = r.id), now())
         as look_began
 from vcs_repositories r
 left join vcs_connections c on c.id = r.connection_id
 where r.id = :repository_id;
 
--- statement: look_begin
+-- statement: vcs_look_begin
+-- Postpones the next look, unless another one was requested since :due was read.
 -- takes: repository_id text, look_again_seconds double precision, due timestamptz
 update vcs_repositories
 set look_due = now() + make_interval(secs => :look_again_seconds)
 where id = :repository_id and look_due = :due::timestamptz;
 
 -- statement: vcs_looks_due
--- takes: max_looks bigint
+-- Repositories in use whose look is due.
+-- takes: max bigint
 -- gives: id text, look_due timestamptz
 select r.id, r.look_due
 from vcs_repositories r
 where r.look_due <= now() and :repository_is_used(r)
 order by r.look_due
-limit :max_looks;
+limit :max;
 
 -- statement: vcs_look_now
+-- Makes a look at the repository due.
 -- takes: repository_id text
 update vcs_repositories set look_due = now() where id = :repository_id;
 
 -- statement: vcs_refs_read
+-- newer: an event has changed the ref since :began.
 -- takes: repository_id text, began timestamptz
 -- gives: name text, sha text, newer boolean
 select name, sha, updated_at >= :began::timestamptz as newer
@@ -48,14 +54,17 @@ from vcs_refs
 where repository_id = :repository_id;
 
 -- statement: vcs_ref_read
+-- The commits of two refs; null: not known.
 -- takes: repository_id text, ref text, other text
--- gives: ref text, other text
+-- gives: ref text null, other text null
 select (select sha from vcs_refs where repository_id = :repository_id and name = :ref) as ref,
     (select sha from vcs_refs where repository_id = :repository_id and name = :other) as other;
 
 -- statement: vcs_refs_write
--- takes: repository_id text, began timestamptz, p3 jsonb
-with seen as materialized (select key as name, value as sha from jsonb_each_text(:p3::jsonb)),
+-- Replaces the refs that no event has changed since :began. Leaves out unchanged refs, because a conflict would
+-- lock, and so write, each of their rows.
+-- takes: repository_id text, began timestamptz, refs jsonb
+with seen as materialized (select key as name, value as sha from jsonb_each_text(:refs::jsonb)),
 gone as (
     delete from vcs_refs r
     where r.repository_id = :repository_id and r.updated_at < :began::timestamptz
@@ -79,6 +88,7 @@ values (:repository_id, :ref, :sha)
 on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at;
 
 -- statement: vcs_branches_followed
+-- The branches of workspaces and policy sets; '': the default branch.
 -- takes: repository_id text
 -- gives: branch text
 select branch
@@ -90,6 +100,7 @@ from policy_set_repositories
 where repository_id = :repository_id;
 
 -- statement: vcs_subject_branch
+-- The branch of a workspace or policy set; '': the default branch. No row: it has another repository.
 -- takes: repository_id text, subject_id text
 -- gives: branch text
 select branch
@@ -101,6 +112,7 @@ from policy_set_repositories
 where policy_set_id = :subject_id and repository_id = :repository_id;
 
 -- statement: vcs_pull_requests_read
+-- One pull request; with number 0, the open ones that have not changed since :began.
 -- takes: repository_id text, number integer, began timestamptz
 -- gives: number bigint, head_sha text, state text, detail jsonb
 select number, head_sha, state, detail
@@ -110,13 +122,14 @@ where repository_id = :repository_id and case when :number = 0 then state = 'ope
 order by number;
 
 -- statement: vcs_pull_requests_of_head
--- takes: repository_id text, sha text, vcs_events_max bigint
+-- The open pull requests with that head.
+-- takes: repository_id text, sha text, max bigint
 -- gives: number bigint, detail jsonb
 select number, detail
 from vcs_pull_requests
 where repository_id = :repository_id and state = 'open' and head_sha = :sha
 order by number
-limit :vcs_events_max;
+limit :max;
 
 -- statement: vcs_pull_request_write
 -- takes: repository_id text, number bigint, head_sha text, is_open boolean, detail jsonb
@@ -126,8 +139,9 @@ values
 on conflict (repository_id, number) do update set head_sha = excluded.head_sha, state = excluded.state,
     detail = excluded.detail, updated_at = now();
 
--- statement: refs_rename
--- Uses the key of vcs_repositories, and vcs_repositories_connection or vcs_repositories_organization.
+-- statement: vcs_repository_rename
+-- Renames the repository, unless its connection has another one of that name (taken). Uses the key of
+-- vcs_repositories, and vcs_repositories_connection or vcs_repositories_organization.
 -- takes: repository_id text, identifier text
 -- gives: before text, taken boolean, changed boolean
 with r as (
@@ -155,6 +169,7 @@ select r.identifier as before, exists (select 1 from taken) as taken,
 from r;
 
 -- statement: vcs_repository_note
+-- Stores the default branch, if it is given, and an error, if there is one.
 -- takes: repository_id text, default_branch text, error text
 update vcs_repositories
 set default_branch = coalesce(nullif(:default_branch, ''), default_branch),
@@ -163,12 +178,14 @@ set default_branch = coalesce(nullif(:default_branch, ''), default_branch),
 where id = :repository_id;
 
 -- statement: vcs_repository_doubt
+-- Lets the scheduler request the name of the repository from its provider.
 -- takes: repository_id text
 update vcs_repositories
 set state = 'unverified'
 where id = :repository_id and external_id is not null;
 
 -- statement: vcs_commit_came
+-- Whether a branch or tag of the repository itself has had the commit.
 -- takes: repository_id text, sha text
 -- gives: came boolean
 select exists (
