@@ -16,12 +16,7 @@ int rows_show(
 
 		if (kind->show)
 			resource = kind->show(row_cells(rows, i));
-		else if (kind->make_row) {
-			if (kind->make_row(store, row_cells(rows, i), &resource, err) < 0)
-				return -1;
-		} else if (kind->resource)
-			resource = kind->resource(rows, i);
-		else if (kind->make(store, rows, i, &resource, err) < 0)
+		else if (kind->make(store, row_cells(rows, i), &resource, err) < 0)
 			return -1;
 		json_array_append_new(list, resource);
 	}

@@ -19,14 +19,10 @@ struct resource_kind {
 	const char *type;
 	/* Sends the query (db_ask). NULL for kinds that no other resource includes. */
 	int (*ask)(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
-	/* A new reference. */
-	json_t *(*resource)(const struct rows *rows, int row);
 	/* Shows a row: a struct of the shape that `ask` gives. A new reference. */
 	json_t *(*show)(const void *row);
 	/* The same, for a kind that needs the store or may fail; `show` is NULL then. */
-	int (*make_row)(struct store *store, const void *row, json_t **ret_resource, struct err *err);
-	/* The same, for a kind that needs the store or may fail; `resource` is NULL then. */
-	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+	int (*make)(struct store *store, const void *row, json_t **ret_resource, struct err *err);
 	/* The relations that a request for these resources may include (api/include_resolver.h). A relation of an
 	 * included resource must follow the row that includes that resource. */
 	const struct inclusion *includes;

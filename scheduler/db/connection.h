@@ -83,6 +83,5 @@ struct packed {
 };
 /* Borrows from `params`, a struct of what the statement takes. */
 void params_pack(const struct db_statement *statement, const void *params, struct packed *ret_packed);
-void params_pack_sql(const struct db_param *params, size_t count, struct packed *ret_packed);
 
 #endif

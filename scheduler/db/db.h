@@ -77,34 +77,6 @@ struct db_hex {
 	size_t len;
 };
 
-struct db_param {
-	enum { P_NULL, P_IS_TEXT, P_IS_INT, P_IS_BOOL, P_IS_BYTES } kind;
-	const char *text;
-	long long number;
-	size_t len;
-};
-
-#define P_TEXT(value)                                                                                                  \
-	{                                                                                                              \
-		.kind = P_IS_TEXT, .text = (value)                                                                     \
-	} /* NULL is null */
-#define P_INT(value)                                                                                                   \
-	{                                                                                                              \
-		.kind = P_IS_INT, .number = (value)                                                                    \
-	}
-#define P_BOOL(value)                                                                                                  \
-	{                                                                                                              \
-		.kind = P_IS_BOOL, .number = (value)                                                                   \
-	}
-#define P_BYTES(bytes, n)                                                                                              \
-	{                                                                                                              \
-		.kind = P_IS_BYTES, .text = (const char *)(bytes), .len = (n)                                          \
-	}
-#define P_ARRAY(array)                                                                                                 \
-	{                                                                                                              \
-		.kind = P_IS_TEXT, .text = db_array_text(array)                                                        \
-	}
-
 struct db;
 
 /* Connects once. ERR_INVALID: the text is no connection string, or the server rejects its user, password or database.
@@ -162,17 +134,6 @@ json_t *json_shown(const char *text);
 /* Decodes bytes and appends them. Null adds nothing. */
 void hex_decode(struct db_hex hex, struct buf *out);
 
-/* Whether the value is null. A missing or a duplicate column is a programming error and aborts the process. */
-bool row_null(const struct rows *rows, int row, const char *column);
-/* The value as text, or NULL. Borrowed from rows. */
-const char *row_text(const struct rows *rows, int row, const char *column);
-long long row_int(const struct rows *rows, int row, const char *column);
-bool row_bool(const struct rows *rows, int row, const char *column);
-/* Parses a jsonb column; null gives JSON null. A new reference. */
-json_t *row_json(const struct rows *rows, int row, const char *column);
-/* Decodes a bytea column and appends it. */
-void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out);
-
 /* The parameters of a statement as a struct. Without all of them it does not compile. */
 #define DB_PARAMS(name, ...)                                                                                           \
 	(&(struct name##_params){.none = sizeof(struct {                                                               \
@@ -218,19 +179,6 @@ int db_put(struct db *db, struct rows *ret_rows, struct err *err, const struct d
 /* `statement`, which must take the same parameters: anything else aborts the process. */
 const struct db_statement *db_like(const struct db_statement *statement, const struct db_statement *like);
 
-int db_run_sql(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
-int db_put_sql(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
-#define db_query_sql(db, ret_rows, err, sql, ...)                                                                      \
-	db_run_sql(db, ret_rows, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                       \
-		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-#define db_queue_sql(db, err, sql, ...)                                                                                \
-	db_put_sql(db, NULL, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                           \
-		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-#define db_ask_sql(db, ret_rows, err, sql, ...)                                                                        \
-	db_put_sql(db, ret_rows, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                       \
-		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
 /*
  * Sends several reads in one round trip, also outside of transactions. The results of every db_ask since db_gather are
  * available after db_gathered. Always call db_gathered. If `result` is not 0, it returns `result` and fills nothing.
@@ -290,7 +238,6 @@ struct db_bytes {
 	{                                                                                                              \
 		.data = BUF_INIT((size_t)1 << 30), .count = 0                                                          \
 	}
-#define P_BYTES_ARRAY(array) P_BYTES(db_bytes_data(array), (array)->data.len)
 /* -1 if the array would exceed PostgreSQL's limit. */
 int db_bytes_add(struct db_bytes *array, const void *bytes, size_t len);
 const char *db_bytes_data(struct db_bytes *array); /* the array must not be empty */

@@ -92,24 +92,6 @@ const struct db_statement *db_like(const struct db_statement *statement, const s
 	abort();
 }
 
-void params_pack_sql(const struct db_param *params, size_t count, struct packed *ret_packed)
-{
-	ret_packed->count = (int)count - 1;
-	for (int i = 0; i < ret_packed->count; i++) {
-		const struct db_param *param = &params[i + 1];
-		bool value = param->number;
-
-		ret_packed->lengths[i] = ret_packed->formats[i] = 0;
-		ret_packed->values[i] = param->kind == P_NULL ? NULL : param->text;
-		if (param->kind == P_IS_BOOL)
-			ret_packed->values[i] = bool_text(&value);
-		if (param->kind == P_IS_INT)
-			ret_packed->values[i] = number_text(ret_packed->numbers[i], &param->number);
-		if (param->kind == P_IS_BYTES)
-			bytes_pack(ret_packed, i, param->text, param->len);
-	}
-}
-
 /* ---- arrays ---- */
 
 static void array_item(struct db_array *array, const char *text)

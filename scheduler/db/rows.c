@@ -97,71 +97,8 @@ const void *row_at(const struct rows *rows, int row, const struct db_shape *shap
 	abort();
 }
 
-/* The column's number. PQfnumber would copy the name and fold its case. */
-static int column_find(const struct rows *rows, const char *column)
-{
-	int count = PQnfields(rows->result), found = -1;
-
-	for (int number = 0; number < count; number++) {
-		if (strcmp(PQfname(rows->result, number), column) != 0)
-			continue;
-		if (found >= 0) {
-			log_error("a statement has two such columns", "column", column, NULL);
-			abort();
-		}
-		found = number;
-	}
-	if (found >= 0)
-		return found;
-	log_error("a statement has no such column", "column", column, NULL);
-	abort();
-}
-
-/* Caches the last position of each name: it is the same in the next row, and in the next result of the statement. */
-static int column_of(const struct rows *rows, const char *column)
-{
-	static _Thread_local int found[1024];
-	int count = PQnfields(rows->result);
-	int *at = &found[((uintptr_t)column ^ (uintptr_t)count * 61) % ARRAY_LEN(found)];
-
-	if (*at >= count || strcmp(PQfname(rows->result, *at), column) != 0)
-		*at = column_find(rows, column);
-	return *at;
-}
-
-bool row_null(const struct rows *rows, int row, const char *column)
-{
-	return PQgetisnull(rows->result, row, column_of(rows, column));
-}
-
-const char *row_text(const struct rows *rows, int row, const char *column)
-{
-	int number = column_of(rows, column);
-
-	return PQgetisnull(rows->result, row, number) ? NULL : PQgetvalue(rows->result, row, number);
-}
-
-long long row_int(const struct rows *rows, int row, const char *column)
-{
-	const char *text = row_text(rows, row, column);
-
-	return text ? strtoll(text, NULL, 10) : 0;
-}
-
-bool row_bool(const struct rows *rows, int row, const char *column)
-{
-	return text_equal(row_text(rows, row, column), "t");
-}
-
 json_t *json_shown(const char *text)
 {
-	return text ? json_of(text) : json_null();
-}
-
-json_t *row_json(const struct rows *rows, int row, const char *column)
-{
-	const char *text = row_text(rows, row, column);
-
 	return text ? json_of(text) : json_null();
 }
 
@@ -199,15 +136,6 @@ void hex_decode(struct db_hex hex, struct buf *out)
 		buf_append(out, bytes, len);
 		PQfreemem(bytes);
 	}
-}
-
-void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out)
-{
-	int number = column_of(rows, column);
-
-	hex_decode(
-		(struct db_hex){PQgetvalue(rows->result, row, number), (size_t)PQgetlength(rows->result, row, number)},
-		out);
 }
 
 int db_affected(const struct rows *rows)

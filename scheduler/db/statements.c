@@ -235,45 +235,6 @@ int db_run(
 	return run(db, ret_rows, err, statement, &packed);
 }
 
-/* ---- statements in C ---- */
-
-static const struct db_statement *statement_of_sql(const char *sql)
-{
-	static struct db_statement found[512];
-	static char names[512][16];
-	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	size_t i = 0;
-
-	pthread_mutex_lock(&mutex);
-	while (i < 511 && found[i].sql && found[i].sql != sql)
-		i++;
-	found[i].sql = sql;
-	snprintf(names[i], 16, "s%zu", i);
-	found[i].name = names[i];
-	pthread_mutex_unlock(&mutex);
-	return &found[i];
-}
-
-int db_put_sql(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
-{
-	struct packed packed;
-
-	params_pack_sql(params, count, &packed);
-	if (!db->in_transaction && !db->gathering)
-		return run(db, ret_rows, err, statement_of_sql(sql), &packed);
-	return put(db, ret_rows, err, statement_of_sql(sql), &packed);
-}
-
-int db_run_sql(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
-{
-	struct packed packed;
-
-	params_pack_sql(params, count, &packed);
-	return run(db, ret_rows, err, statement_of_sql(sql), &packed);
-}
-
 bool db_outdated(const struct db *db)
 {
 	return db->outdated;

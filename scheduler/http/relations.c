@@ -46,24 +46,11 @@ int body_linkage(const struct request *req, const char *type, json_t **ret_ids, 
 
 /* ---- tables of relations ---- */
 
-void relations_show(const struct relation *table, size_t count, const struct rows *rows, int row, json_t *relationships)
-{
-	for (size_t i = 0; i < count; i++)
-		json_object_set_new(relationships, table[i].name, row_many(rows, row, table[i].column, table[i].type));
-}
-
 size_t ids_count(const char *ids)
 {
 	json_auto_t *list = json_shown(ids);
 
 	return json_array_size(list);
-}
-
-size_t related_count(const struct rows *rows, int row, const char *column)
-{
-	json_auto_t *ids = row_json(rows, row, column);
-
-	return json_array_size(ids);
 }
 
 int relations_read(

@@ -18,9 +18,6 @@ struct relation {
 	const char *name, *column, *type;
 };
 
-/* Adds all relations of the table to the row's relationships. */
-void relations_show(
-	const struct relation *table, size_t count, const struct rows *rows, int row, json_t *relationships);
 /* Calls body_relations for each row. ret_ids has as many members as the table. */
 int relations_read(
 	const struct request *req, const struct relation *table, size_t count, json_t **ret_ids, struct err *err);
@@ -29,7 +26,5 @@ int relation_in_path(
 	const struct request *req, const struct relation *table, size_t count, size_t *ret_index, struct err *err);
 /* The number of ids in a jsonb column. */
 size_t ids_count(const char *ids);
-/* The number of ids in the column. */
-size_t related_count(const struct rows *rows, int row, const char *column);
 
 #endif

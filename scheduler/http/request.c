@@ -33,12 +33,6 @@ int may(const struct request *req, struct place place, const char *what, struct 
 	return may_with(req, req->route->permission, place, what, err);
 }
 
-struct place place_of(const struct rows *rows)
-{
-	return (struct place){
-		.organization = row_text(rows, 0, "organization_id"), .workspace = row_text(rows, 0, "workspace_id")};
-}
-
 struct checking {
 	bool malformed;
 };

@@ -73,9 +73,7 @@ int may(const struct request *req, struct place place, const char *what, struct 
 int may_with(
 	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err);
 /* The place of a row with the columns organization_id and workspace_id. */
-struct place place_of(const struct rows *rows);
-/* The same for a row that has both columns. */
-#define place_of_row(row) ((struct place){.organization = (row)->organization_id, .workspace = (row)->workspace_id})
+#define place_of(row)     ((struct place){.organization = (row)->organization_id, .workspace = (row)->workspace_id})
 
 /* ---- reading ---- */
 
@@ -168,13 +166,9 @@ json_t *to_one(const char *type, const char *id);
 json_t *to_many(const char *type, const json_t *ids);
 /* The same from a jsonb column that is an array of ids. */
 json_t *many_shown(const char *type, const char *ids);
-json_t *row_many(const struct rows *rows, int row, const char *column, const char *type);
 /* {"id","type","attributes","relationships"}. Takes attributes and relationships, which may be NULL. */
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships);
 /* A timestamptz column ("2026-11-21 01:25:00.123456+00") as the API's `tz` form ("...Z"), or null. A new reference. */
 json_t *time_shown(const char *time);
-json_t *row_time(const struct rows *rows, int row, const char *column);
-/* A text column as a string, or null. A new reference. */
-json_t *row_string(const struct rows *rows, int row, const char *column);
 
 #endif

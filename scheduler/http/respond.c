@@ -242,11 +242,6 @@ json_t *many_shown(const char *type, const char *ids)
 	return to_many(type, list);
 }
 
-json_t *row_many(const struct rows *rows, int row, const char *column, const char *type)
-{
-	return many_shown(type, row_text(rows, row, column));
-}
-
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships)
 {
 	json_t *resource = json_pack("{s:s, s:s, s:o}", "id", id, "type", type, "attributes", attributes);
@@ -268,14 +263,4 @@ json_t *time_shown(const char *time)
 			millis[i] = time[20 + i];
 	snprintf(shown, sizeof(shown), "%.10sT%.8s.%sZ", time, time + 11, millis);
 	return json_string(shown);
-}
-
-json_t *row_time(const struct rows *rows, int row, const char *column)
-{
-	return time_shown(row_text(rows, row, column));
-}
-
-json_t *row_string(const struct rows *rows, int row, const char *column)
-{
-	return json_string_or_null(row_text(rows, row, column));
 }

@@ -389,8 +389,8 @@ static void claim_waiters_look(struct claim_waiters *waiters)
 	if (waiters->look(waiters->db, STILL_MS, &rows, &err) < 0)
 		return;
 	for (int i = 0; i < rows.count; i++)
-		pool_wake_several(
-			waiters, row_text(&rows, i, "pool_id"), row_int(&rows, i, "jobs"), missed_left, "by=\"look\"");
+		pool_wake_several(waiters, row_of(waiting_pool, &rows, i)->pool_id,
+			row_of(waiting_pool, &rows, i)->jobs, missed_left, "by=\"look\"");
 }
 
 /* Takes the oldest wait if it is overdue, or in any case after the close. Returns NULL if there is none. */

@@ -26,7 +26,7 @@ struct wait_spec {
 	void *data;
 };
 
-/* Reads the pools with jobs that have waited for that time and could start: columns pool_id and jobs. */
+/* Reads the pools with jobs that have waited for that time and could start: the shape `waiting_pool`. */
 typedef int (*claim_waiters_look_fn)(struct db *db, int still_ms, struct rows *ret_rows, struct err *err);
 /* Starts the thread that listens for notices of other schedulers. While a wait is open, it looks for jobs that were
  * missed. */

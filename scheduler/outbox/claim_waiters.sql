@@ -1,5 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: waiting_pool
+-- pool_id text null, jobs bigint
+
 -- statement: claim_waiters_tell
 -- Notifies the other schedulers, if there is one that listens.
 -- takes: notices text[]

@@ -33,7 +33,7 @@ static json_t *open_json(struct store *store, const char *run_id, struct db_hex 
 
 	if (!sealed.text)
 		return json_array();
-	if (hex_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &value, err) < 0)
+	if (seal_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &value, err) < 0)
 		return NULL;
 	return value;
 }
@@ -77,7 +77,7 @@ static json_t *job_ssh_key(struct store *store, const struct job_document_row *r
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
 
-	if (row->ssh_key_id && hex_open(store, row->ssh_key_id, row->ssh_key_sealed, &text, err) < 0)
+	if (row->ssh_key_id && seal_open(store, row->ssh_key_id, row->ssh_key_sealed, &text, err) < 0)
 		return NULL;
 	return json_string(buf_str(&text));
 }

@@ -218,7 +218,7 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 			snapshot_too_large(variable->bytes, own);
 			return 0;
 		}
-		if (hex_open(r->store, variable->id, variable->value_sealed, &value, own) < 0) {
+		if (seal_open(r->store, variable->id, variable->value_sealed, &value, own) < 0) {
 			err_context(own, "the variable %s can't be read", variable->key);
 			return 0;
 		}

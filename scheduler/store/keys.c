@@ -53,7 +53,7 @@ static int samples_check(struct store *store, uint32_t number, struct err *err)
 		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
 		struct err why = ERR_INIT;
 
-		if (hex_open(store, sample->context, sample->sealed, &opened, &why) < 0)
+		if (seal_open(store, sample->context, sample->sealed, &opened, &why) < 0)
 			return wrong_key(number, err);
 	}
 	return 0;

@@ -4,6 +4,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/workspaces/workspaces.sql.h"
 #include "scheduler/ui/page.h"
 
@@ -108,8 +109,9 @@ int ui_short_settings(struct request *req, struct response *res, struct err *err
 	if (workspace_lookup_named(req->store, param(req, "organization"), "settings", &workspace, err) < 0)
 		return -1;
 	if (workspace.count > 0) {
-		place = (struct place){.organization = row_text(&workspace, 0, "organization_id"),
-			.workspace = row_text(&workspace, 0, "id")};
+		const struct workspace_lookup_row *named = row_of(workspace_lookup, &workspace, 0);
+
+		place = (struct place){.organization = named->organization_id, .workspace = named->id};
 		if (may_with(req, CAN_READ_WORKSPACE, place, "workspace", &hidden) == 0)
 			return redirect(req, res, "/app/:organization/workspaces/settings");
 	}
@@ -122,10 +124,13 @@ static int run_address(struct request *req, struct buf *ret_address, struct err 
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, workspace = ROWS_INIT;
 	const struct workspace_view_row *of_run;
+	const struct run_view_row *found;
 
-	if (run_view(req->store, param(req, "run"), &run, err) < 0 ||
-		may_with(req, CAN_READ_RUNS, place_of(&run), "run", err) < 0 ||
-		workspace_read(req->store, row_text(&run, 0, "workspace_id"), &workspace, err) < 0)
+	if (run_view(req->store, param(req, "run"), &run, err) < 0)
+		return -1;
+	found = row_of(run_view, &run, 0);
+	if (may_with(req, CAN_READ_RUNS, place_of(found), "run", err) < 0 ||
+		workspace_read(req->store, found->workspace_id, &workspace, err) < 0)
 		return -1;
 	of_run = row_of(workspace_view, &workspace, 0);
 	buf_text(ret_address, "/app/");
@@ -133,7 +138,7 @@ static int run_address(struct request *req, struct buf *ret_address, struct err 
 	buf_text(ret_address, "/workspaces/");
 	buf_url(ret_address, of_run->name);
 	buf_text(ret_address, "/runs/");
-	buf_url(ret_address, row_text(&run, 0, "id"));
+	buf_url(ret_address, found->id);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static int hold_find(struct request *req, enum permission permission, struct row
 {
 	if (hold_of_workspace(req->store, param(req, "workspace"), ret_rows, err) < 0)
 		return -1;
-	return may_with(req, permission, place_of(ret_rows), "workspace", err);
+	return may_with(req, permission, place_of(row_of(hold_of_workspace, ret_rows, 0)), "workspace", err);
 }
 
 /* ---- the page ---- */
@@ -143,7 +143,7 @@ static int hold_show(struct request *req, struct response *res, const struct row
 	facts(&page, rows);
 	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
 		if (hold_accepts(&hold, hold_actions[i].event) &&
-			may_with(req, hold_actions[i].permission, place_of(rows), "workspace", &err) == 0)
+			may_with(req, hold_actions[i].permission, place_of(row_of(hold_of_workspace, rows, 0)), "workspace", &err) == 0)
 			action_form(&page, req, &hold_actions[i]);
 	return page_send(&page, res, wrong ? 422 : 200);
 }

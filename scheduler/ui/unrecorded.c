@@ -5,6 +5,7 @@
 #include "scheduler/http/audit_note.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/store/runs/unrecorded.sql.h"
 #include "scheduler/ui/page.h"
@@ -22,7 +23,7 @@ static int run_find(struct request *req, enum permission permission, struct rows
 {
 	if (run_view(req->store, param(req, "run"), ret_run, err) < 0)
 		return -1;
-	return may_with(req, permission, place_of(ret_run), "run", err);
+	return may_with(req, permission, place_of(row_of(run_view, ret_run, 0)), "run", err);
 }
 
 static int not_found_show(const struct request *req, struct response *res)
@@ -123,7 +124,7 @@ int ui_unrecorded_page(struct request *req, struct response *res, struct err *er
 		return allowed;
 	if (run_find(req, CAN_READ_STATE, &run, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	if (unrecorded_of_run(req->store, row_text(&run, 0, "id"), &rows, err) < 0)
+	if (unrecorded_of_run(req->store, row_of(run_view, &run, 0)->id, &rows, err) < 0)
 		return -1;
 	page_begin_below(&page, req, "Unrecorded resources", &up);
 	if (page_fill(&page, req, &rows, err) < 0) {
@@ -133,17 +134,16 @@ int ui_unrecorded_page(struct request *req, struct response *res, struct err *er
 	return page_send(&page, res, 200);
 }
 
-static int dismiss(struct request *req, const struct rows *run, struct err *err)
+static int dismiss(struct request *req, const struct run_view_row *run, struct err *err)
 {
 	const char *id = page_sent(req, "resource");
 
 	audit_note_place(req->audit,
-		&(struct place){.organization = row_text(run, 0, "organization_id"),
-			.workspace = row_text(run, 0, "workspace_id")});
-	if (hold_dismiss(req->store, row_text(run, 0, "id"), text_or_null(id), req->actor.user.text, err) < 0)
+		&place_of(run));
+	if (hold_dismiss(req->store, run->id, text_or_null(id), req->actor.user.text, err) < 0)
 		return -1;
 	return *id ? request_audit_write(req, "dismiss", "unrecorded_resource", id, err)
-		   : request_audit_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);
+		   : request_audit_write(req, "dismiss_unrecorded_resources", "run", run->id, err);
 }
 
 int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err *err)
@@ -160,7 +160,7 @@ int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err 
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	if (request_audit_begin(req, err) < 0)
 		return -1;
-	if (dismiss(req, &run, err) == 0)
+	if (dismiss(req, row_of(run_view, &run, 0), err) == 0)
 		return page_redirect(res, path);
 	return err->kind == ERR_CONFLICT ? page_say(req, res, 409, "Not dismissed", err->message) : -1;
 }

@@ -115,12 +115,12 @@ static const struct inclusion includes[] = {{"default-project", "organizations",
 
 const struct resource_kind kind_organizations = {.type = "organizations",
 	.ask = organizations_read_all,
-	.make_row = organization_resource,
+	.make = organization_resource,
 	KIND_INCLUDES(includes)};
 
 /* Lists ignore `include`. */
 static const struct resource_kind kind_listed_organizations = {
-	.type = "organizations", .make_row = organization_resource};
+	.type = "organizations", .make = organization_resource};
 
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {

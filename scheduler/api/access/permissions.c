@@ -15,18 +15,3 @@ json_t *rights_shown(const struct permission_shown *table, size_t count, long lo
 			object, table[i].name, json_boolean(rights_may(of_row, table[i].permission)));
 	return object;
 }
-
-bool row_may(const struct rows *rows, int row, enum permission permission)
-{
-	return (rights)row_int(rows, row, "rights") & right_of(permission);
-}
-
-json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < count; i++)
-		json_object_set_new_nocheck(
-			object, table[i].name, json_boolean(row_may(rows, row, table[i].permission)));
-	return object;
-}

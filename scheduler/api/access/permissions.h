@@ -14,9 +14,7 @@ struct permission_shown {
 
 /* {"can-update": true, ...} from a row's column `rights` (store/access/response_scope.h). A new reference. */
 json_t *rights_shown(const struct permission_shown *table, size_t count, long long of_row);
-json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row);
 /* Whether the row's `rights` include the permission. */
 bool rights_may(long long of_row, enum permission permission);
-bool row_may(const struct rows *rows, int row, enum permission permission);
 
 #endif

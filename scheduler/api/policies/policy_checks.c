@@ -162,7 +162,7 @@ static int check_in_path(struct request *req, struct rows *ret_rows, struct err 
 {
 	if (policy_evaluation_view(req->store, param(req, "check"), "sentinel", ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(policy_evaluation, ret_rows, 0)), "policy check", err);
+	return may(req, place_of(row_of(policy_evaluation, ret_rows, 0)), "policy check", err);
 }
 
 int policy_checks_read(struct request *req, struct response *res, struct err *err)

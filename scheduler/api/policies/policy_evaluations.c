@@ -60,7 +60,7 @@ static int evaluation_in_path(struct request *req, struct rows *ret_rows, struct
 {
 	if (policy_evaluation_view(req->store, param(req, "evaluation"), "opa", ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(policy_evaluation, ret_rows, 0)), "policy evaluation", err);
+	return may(req, place_of(row_of(policy_evaluation, ret_rows, 0)), "policy evaluation", err);
 }
 
 int policy_evaluations_read(struct request *req, struct response *res, struct err *err)
@@ -171,7 +171,7 @@ int policy_outcomes_read(struct request *req, struct response *res, struct err *
 	if (policy_outcome_view(req->store, param(req, "outcome"), &rows, err) < 0)
 		return -1;
 	outcome = row_of(policy_outcome, &rows, 0);
-	if (may(req, place_of_row(outcome), "policy set outcome", err) < 0)
+	if (may(req, place_of(outcome), "policy set outcome", err) < 0)
 		return -1;
 	return respond_resource(res, 200, outcome_resource(outcome, json_shown(outcome->outcomes)));
 }

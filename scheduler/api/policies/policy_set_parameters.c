@@ -17,7 +17,7 @@ static int parameter_resource(
 {
 	_cleanup_(buf_release) struct buf value = BUF_INIT(PARAMETER_VALUE_LIMIT);
 
-	if (!parameter->sensitive && hex_open(store, parameter->id, parameter->value_sealed, &value, err) < 0)
+	if (!parameter->sensitive && seal_open(store, parameter->id, parameter->value_sealed, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", parameter->id,
 		json_pack("{ss so ss sb sb so}", "key", parameter->key, "value",

@@ -36,7 +36,7 @@ static int policy_set_version_make(struct store *store, const void *of_row, json
 }
 
 const struct resource_kind kind_policy_set_versions = {
-	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make_row = policy_set_version_make};
+	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make = policy_set_version_make};
 
 int policy_set_versions_create(struct request *req, struct response *res, struct err *err)
 {

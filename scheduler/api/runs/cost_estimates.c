@@ -54,7 +54,7 @@ static int estimate_in_path(struct request *req, struct rows *ret_rows, struct e
 {
 	if (cost_estimate_view(req->store, param(req, "estimate"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(cost_estimate, ret_rows, 0)), "cost estimate", err);
+	return may(req, place_of(row_of(cost_estimate, ret_rows, 0)), "cost estimate", err);
 }
 
 int cost_estimates_read(struct request *req, struct response *res, struct err *err)

@@ -87,15 +87,15 @@ static int operation_make(struct store *store, const void *of_row, json_t **ret_
 	return 0;
 }
 
-const struct resource_kind kind_plans = {.type = "plans", .ask = operation_views_of, .make_row = operation_make};
-const struct resource_kind kind_applies = {.type = "applies", .ask = operation_views_of, .make_row = operation_make};
+const struct resource_kind kind_plans = {.type = "plans", .ask = operation_views_of, .make = operation_make};
+const struct resource_kind kind_applies = {.type = "applies", .ask = operation_views_of, .make = operation_make};
 
 static int operation_show(struct request *req, struct response *res, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (operation_view(req->store, id, &rows, err) < 0 ||
-		may(req, place_of_row(row_of(operation, &rows, 0)), "operation", err) < 0)
+		may(req, place_of(row_of(operation, &rows, 0)), "operation", err) < 0)
 		return -1;
 	return respond_resource(res, 200, operation_resource(req->store, row_of(operation, &rows, 0)));
 }
@@ -122,7 +122,7 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 	if (!id_valid(param(req, "apply"), "apply"))
 		return err_set(err, ERR_NOT_FOUND, "apply not found");
 	if (operation_view(req->store, param(req, "apply"), &apply, err) < 0 ||
-		may(req, place_of_row(row_of(operation, &apply, 0)), "apply", err) < 0 ||
+		may(req, place_of(row_of(operation, &apply, 0)), "apply", err) < 0 ||
 		state_recovered(req->store, row_of(operation, &apply, 0)->run_id, &state, err) < 0)
 		return -1;
 	res->http->status = 307;
@@ -148,7 +148,7 @@ static int plan_content(struct request *req, enum plan_part part, struct buf *ou
 		return -1;
 	plan = row_of(operation, &plans, 0);
 	if (req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor, plan->run_id, NULL, err) < 0
-					  : may(req, place_of_row(plan), "plan", err) < 0)
+					  : may(req, place_of(plan), "plan", err) < 0)
 		return -1;
 	if (artifacts_of_run(req->store, plan->run_id, &rows, err) < 0)
 		return -1;

@@ -36,7 +36,7 @@ static int export_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (plan_export_read(req->store, param(req, "export"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(plan_export, ret_rows, 0)), "plan export", err);
+	return may(req, place_of(row_of(plan_export, ret_rows, 0)), "plan export", err);
 }
 
 /* The plan that the body names, if the actor may export it. */
@@ -52,7 +52,7 @@ static int plan_in_body(struct request *req, const char **ret_plan, struct err *
 	*ret_plan = id;
 	if (operation_view(req->store, id, &plan, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(operation, &plan, 0)), "plan", err);
+	return may(req, place_of(row_of(operation, &plan, 0)), "plan", err);
 }
 
 int plan_exports_create(struct request *req, struct response *res, struct err *err)

@@ -56,7 +56,7 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_run_events, err) < 0 ||
 		run_event_view(req->store, param(req, "event"), &event, err) < 0 ||
-		may(req, place_of_row(row_of(run_event_shown, &event, 0)), "run event", err) < 0 ||
+		may(req, place_of(row_of(run_event_shown, &event, 0)), "run event", err) < 0 ||
 		rows_show(req->store, &kind_run_events, &event, data, err) < 0 ||
 		includes_follow(req, &kind_run_events, data, &included, err) < 0)
 		return -1;
@@ -99,7 +99,7 @@ static int comment_show(struct request *req, struct response *res, int status, c
 	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
 
 	if (comment_view(req->store, id, &comment, err) < 0 ||
-		may(req, place_of_row(row_of(comment, &comment, 0)), "comment", err) < 0)
+		may(req, place_of(row_of(comment, &comment, 0)), "comment", err) < 0)
 		return -1;
 	return respond_resource(res, status, comment_resource(row_of(comment, &comment, 0)));
 }

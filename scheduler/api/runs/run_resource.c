@@ -67,7 +67,7 @@ static int run_variables(struct store *store, const struct run_view_row *run, js
 		*ret_variables = json_array();
 		return 0;
 	}
-	if (hex_open(store, run->id, run->variables_sealed, &text, err) < 0)
+	if (seal_open(store, run->id, run->variables_sealed, &text, err) < 0)
 		return -1;
 	return json_parse(buf_str(&text), text.len, ret_variables, err);
 }

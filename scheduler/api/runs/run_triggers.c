@@ -5,6 +5,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_triggers.sql.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 static const struct inclusion includes[] = {
@@ -74,7 +75,7 @@ int run_triggers_read(struct request *req, struct response *res, struct err *err
 	if (includes_check(req, &kind_run_triggers, err) < 0 ||
 		run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0)
 		return -1;
-	if (may(req, place_of_row(row_of(run_trigger, &rows, 0)), "run trigger", &ignored) < 0 &&
+	if (may(req, place_of(row_of(run_trigger, &rows, 0)), "run trigger", &ignored) < 0 &&
 		may(req, place_of_source(row_of(run_trigger, &rows, 0)), "run trigger", err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_run_triggers, &rows}, err);
@@ -95,7 +96,7 @@ static int source_read(const struct request *req, const struct scope *scope, con
 	if (workspace_lookup(req->store, id, &rows, err) < 0)
 		return -1;
 	*ret_id = id;
-	if (!rows.count || !text_equal(row_text(&rows, 0, "organization_id"), scope->organization.text))
+	if (!rows.count || !text_equal(row_of(workspace_lookup, &rows, 0)->organization_id, scope->organization.text))
 		return err_set(err, ERR_NOT_FOUND, "sourceable not found");
 	return may_with(req, CAN_READ_RUNS, (struct place){.organization = scope->organization.text, .workspace = id},
 		"sourceable", err);
@@ -121,7 +122,7 @@ int run_triggers_delete(struct request *req, struct response *res, struct err *e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0 ||
-		may(req, place_of_row(row_of(run_trigger, &rows, 0)), "run trigger", err) < 0 ||
+		may(req, place_of(row_of(run_trigger, &rows, 0)), "run trigger", err) < 0 ||
 		run_trigger_delete(req->store, row_of(run_trigger, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

@@ -36,7 +36,7 @@ static const struct inclusion includes[] = {
 };
 
 const struct resource_kind kind_runs = {
-	.type = "runs", .ask = run_views_ask, .make_row = run_resource, KIND_INCLUDES(includes)};
+	.type = "runs", .ask = run_views_ask, .make = run_resource, KIND_INCLUDES(includes)};
 
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -44,7 +44,7 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 		return -1;
 	if (!ret_rows->count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
-	return may(req, place_of_row(run_of(ret_rows)), "run", err);
+	return may(req, place_of(run_of(ret_rows)), "run", err);
 }
 
 /* ---- reading ---- */

@@ -32,7 +32,7 @@ static int resource_make(struct store *store, const void *of_row, json_t **ret_r
 	return 0;
 }
 
-static const struct resource_kind kind_unrecorded = {.type = "unrecorded-resources", .make_row = resource_make};
+static const struct resource_kind kind_unrecorded = {.type = "unrecorded-resources", .make = resource_make};
 
 static int of_run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -55,7 +55,7 @@ static int in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (unrecorded_view(req->store, param(req, "unrecorded"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(unrecorded, ret_rows, 0)), "unrecorded resource", err);
+	return may(req, place_of(row_of(unrecorded, ret_rows, 0)), "unrecorded resource", err);
 }
 
 static int show(struct request *req, struct response *res, const struct rows *rows, struct err *err)

@@ -37,7 +37,7 @@ static int wait_make(struct store *store, const void *of_row, json_t **ret_resou
 	return 0;
 }
 
-const struct resource_kind kind_run_waits = {.type = "run-waits", .ask = waits_ask, .make_row = wait_make};
+const struct resource_kind kind_run_waits = {.type = "run-waits", .ask = waits_ask, .make = wait_make};
 
 int runs_waiting(struct request *req, struct response *res, struct err *err)
 {

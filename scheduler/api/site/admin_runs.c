@@ -4,16 +4,19 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 
 /* All runs of the installation, for site admins. */
 
-static json_t *admin_run_resource(const struct rows *rows, int row)
+static json_t *admin_run_resource(const void *of_row)
 {
-	return resource_new("runs", row_text(rows, row, "id"),
-		json_pack("{so so sb so}", "status", row_string(rows, row, "status"), "status-timestamps",
-			row_json(rows, row, "status_timestamps"), "has-changes", row_bool(rows, row, "has_changes"),
-			"created-at", row_time(rows, row, "created_at")),
-		json_pack("{so}", "workspace", to_one("workspaces", row_text(rows, row, "workspace_id"))));
+	const struct site_run_row *run = of_row;
+
+	return resource_new("runs", run->id,
+		json_pack("{ss so sb so}", "status", run->status, "status-timestamps",
+			json_shown(run->status_timestamps), "has-changes", run->has_changes, "created-at",
+			time_shown(run->created_at)),
+		json_pack("{so}", "workspace", to_one("workspaces", run->workspace_id)));
 }
 
 static const struct inclusion includes[] = {
@@ -23,7 +26,7 @@ static const struct inclusion includes[] = {
 };
 
 static const struct resource_kind kind_admin_runs = {
-	.type = "runs", .resource = admin_run_resource, KIND_INCLUDES(includes)};
+	.type = "runs", .show = admin_run_resource, KIND_INCLUDES(includes)};
 
 static int time_read(const struct request *req, const char *name, const char **ret_time, struct err *err)
 {

@@ -168,9 +168,9 @@ static int output_make_public(struct store *store, const void *row, json_t **ret
 }
 
 const struct resource_kind kind_outputs = {
-	.type = "state-version-outputs", .ask = state_outputs_read_all, .make_row = output_make};
+	.type = "state-version-outputs", .ask = state_outputs_read_all, .make = output_make};
 static const struct resource_kind kind_public_outputs = {
-	.type = "state-version-outputs", .make_row = output_make_public};
+	.type = "state-version-outputs", .make = output_make_public};
 
 /* ---- finding ---- */
 
@@ -190,7 +190,7 @@ static int state_make(struct store *store, const void *row, json_t **ret_resourc
 }
 
 const struct resource_kind kind_states = {
-	.type = "state-versions", .ask = states_read_all, .make_row = state_make, KIND_INCLUDES(includes)};
+	.type = "state-versions", .ask = states_read_all, .make = state_make, KIND_INCLUDES(includes)};
 
 /* The state version of the path, if the actor may see it. */
 static int state_of(struct request *req, struct rows *ret_rows, struct err *err)

@@ -114,7 +114,7 @@ int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *e
 {
 	if (task_stage_view(req->store, param(req, "stage"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(task_stage, ret_rows, 0)), "task stage", err);
+	return may(req, place_of(row_of(task_stage, ret_rows, 0)), "task stage", err);
 }
 
 static int evaluations_include(
@@ -199,7 +199,7 @@ static int result_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (task_result_view(req->store, param(req, "result"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(task_result, ret_rows, 0)), "task result", err);
+	return may(req, place_of(row_of(task_result, ret_rows, 0)), "task result", err);
 }
 
 int task_results_read(struct request *req, struct response *res, struct err *err)
@@ -251,7 +251,7 @@ static int outcome_in_path(struct request *req, struct rows *ret_rows, struct er
 {
 	if (task_outcome_view(req->store, param(req, "outcome"), ret_rows, err) < 0)
 		return -1;
-	return may(req, place_of_row(row_of(task_outcome, ret_rows, 0)), "task result outcome", err);
+	return may(req, place_of(row_of(task_outcome, ret_rows, 0)), "task result outcome", err);
 }
 
 int task_outcomes_read(struct request *req, struct response *res, struct err *err)

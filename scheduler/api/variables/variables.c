@@ -22,7 +22,7 @@ static int variable_resource(struct store *store, const void *of_row, json_t **r
 	_cleanup_(buf_release) struct buf value = BUF_INIT(VARIABLE_VALUE_MAX);
 	bool sensitive = variable->sensitive;
 
-	if (!sensitive && hex_open(store, variable->id, variable->value_sealed, &value, err) < 0)
+	if (!sensitive && seal_open(store, variable->id, variable->value_sealed, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", variable->id,
 		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key", json_string_or_null(variable->key),
@@ -34,7 +34,7 @@ static int variable_resource(struct store *store, const void *of_row, json_t **r
 	return 0;
 }
 
-const struct resource_kind kind_variables = {.type = "vars", .ask = variables_read_all, .make_row = variable_resource};
+const struct resource_kind kind_variables = {.type = "vars", .ask = variables_read_all, .make = variable_resource};
 
 /* ---- the owner of variables ---- */
 

@@ -10,6 +10,7 @@
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/access/response_scope.sql.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/installations.h"
@@ -58,7 +59,7 @@ static void organizations_of(const struct request *req, struct db_array *organiz
 	const struct rows *memberships = &req->actor.scope.memberships;
 
 	for (int i = 0; i < memberships->count; i++) {
-		const char *id = row_text(memberships, i, "organization_id");
+		const char *id = row_of(requester, memberships, i)->organization_id;
 		struct err ignored = ERR_INIT;
 
 		if (id &&

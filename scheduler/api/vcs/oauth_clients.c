@@ -77,7 +77,7 @@ static const struct inclusion includes[] = {
 };
 
 const struct resource_kind kind_oauth_clients = {
-	.type = "oauth-clients", .ask = vcs_connections_read_all, .make_row = client_resource, KIND_INCLUDES(includes)};
+	.type = "oauth-clients", .ask = vcs_connections_read_all, .make = client_resource, KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 

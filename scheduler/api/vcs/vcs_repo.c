@@ -32,11 +32,6 @@ static json_t *page_url(const struct store *store, const json_t *used, enum vcs_
 	return json_string_or_null(url);
 }
 
-json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int row)
-{
-	return vcs_repo_shown(store, row_text(rows, row, "repository"));
-}
-
 json_t *vcs_repo_shown(const struct store *store, const char *repository)
 {
 	json_auto_t *used = json_shown(repository);

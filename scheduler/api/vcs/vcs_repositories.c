@@ -67,7 +67,7 @@ static const struct inclusion includes[] = {
 };
 
 static const struct resource_kind kind_repositories = {
-	.type = "vcs-repositories", .make_row = repository_resource, KIND_INCLUDES(includes)};
+	.type = "vcs-repositories", .make = repository_resource, KIND_INCLUDES(includes)};
 
 static int page_of_repositories(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)

@@ -189,10 +189,10 @@ static int workspace_includes(const struct request *req, json_t *workspaces, jso
 
 const struct resource_kind kind_workspaces = {.type = "workspaces",
 	.ask = workspaces_read_all,
-	.make_row = workspace_make,
+	.make = workspace_make,
 	.includes = of_workspaces,
 	.includes_count = ARRAY_LEN(of_workspaces) - 1,
 	.include = workspace_includes};
 
 const struct resource_kind kind_single_workspace = {
-	.type = "workspaces", .make_row = workspace_make, KIND_INCLUDES(of_workspaces), .include = workspace_includes};
+	.type = "workspaces", .make = workspace_make, KIND_INCLUDES(of_workspaces), .include = workspace_includes};

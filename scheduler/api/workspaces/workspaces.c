@@ -418,8 +418,8 @@ static int triggers_settle(struct store *store, const char *id, struct err *err)
 
 	if (vcs_used_read(store, (struct vcs_user){VCS_USER_WORKSPACE, id}, &rows, err) < 0)
 		return -1;
-	settings = row_json(&rows, 0, "settings");
-	used = row_json(&rows, 0, "repository");
+	settings = json_shown(row_of(vcs_used, &rows, 0)->settings);
+	used = json_shown(row_of(vcs_used, &rows, 0)->repository);
 	if (!*text_or_empty(json_string_at(used, "tags-regex")))
 		return 0;
 	if (tags_check(settings, err) < 0)

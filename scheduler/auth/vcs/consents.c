@@ -79,7 +79,7 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 			"again.");
 	row = row_of(consent_redeem, &rows, 0);
 	context = mem_printf(VERIFIER_SEAL "%s", hash);
-	if (hex_open(store, context, row->verifier_sealed, &verifier, err) < 0)
+	if (seal_open(store, context, row->verifier_sealed, &verifier, err) < 0)
 		return -1;
 	*ret_consent = (struct consent){.state = mem_text(state),
 		.verifier = buf_take(&verifier),

@@ -35,11 +35,11 @@ void oauth_result_release(struct oauth_result *result)
 static int secrets_open(struct store *store, const struct oauth_connection_row *row,
 	struct oauth_connection *connection, struct err *err)
 {
-	if (secret_open_hex(store, row->secret_sealed, VCS_SECRET_SEAL, row->id, &connection->secret, err) < 0)
+	if (secret_open(store, row->secret_sealed, VCS_SECRET_SEAL, row->id, &connection->secret, err) < 0)
 		return -1;
 	if (!row->token_id)
 		return 0;
-	return secret_open_hex(store, row->refresh_sealed, VCS_REFRESH_SEAL, row->token_id, &connection->refresh, err);
+	return secret_open(store, row->refresh_sealed, VCS_REFRESH_SEAL, row->token_id, &connection->refresh, err);
 }
 
 static int connection_take(struct store *store, const struct oauth_connection_row *row,

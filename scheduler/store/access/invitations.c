@@ -150,15 +150,7 @@ bool invitation_code_valid(const struct store *store, const char *membership_id,
 	return text_equal(buf_str(&opened), membership_id);
 }
 
-char *invitation_mail_text(const struct store *store, const struct rows *rows, int row)
-{
-	return invitation_mail_compose(store,
-		&(struct invitation_mail){.membership_id = row_text(rows, row, "membership_id"),
-			.invited_by = row_text(rows, row, "invited_by"),
-			.expires_at = row_text(rows, row, "expires_at")});
-}
-
-char *invitation_mail_compose(const struct store *store, const struct invitation_mail *mail)
+char *invitation_mail_text(const struct store *store, const struct invitation_mail *mail)
 {
 	_cleanup_(freep) char *code = code_make(store, mail->membership_id);
 	struct buf text = BUF_INIT(MAIL_LIMIT);

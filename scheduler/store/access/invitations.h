@@ -37,9 +37,7 @@ struct invitation_mail {
 	const char *expires_at;
 };
 /* The text of that mail, with the link. The caller frees it. */
-char *invitation_mail_compose(const struct store *store, const struct invitation_mail *mail);
-/* The same from a row with these columns. */
-char *invitation_mail_text(const struct store *store, const struct rows *rows, int row);
+char *invitation_mail_text(const struct store *store, const struct invitation_mail *mail);
 /* True if the code is that of the invitation. */
 bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code);
 

@@ -20,7 +20,7 @@ struct blob_batch {
 int blob_add(struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err);
 int blob_add_shared(
 	struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err);
-/* Adds a new blob that is sealed for one use. Only blob_of_row_as opens it. */
+/* Adds a new blob that is sealed for one use. Only blob_open opens it, with that use. */
 struct blob_content {
 	struct bytes bytes;
 	const char *use; /* NULL: as blob_add */

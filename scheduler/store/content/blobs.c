@@ -138,15 +138,6 @@ int blob_open(struct store *store, const struct sealed_blob *blob, struct buf *o
 	return keyring_open(store->keyring, context, buf_bytes(&sealed), out, err);
 }
 
-int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
-{
-	const char *sealed = row_text(rows, row, "sealed");
-	const struct sealed_blob blob = {row_text(rows, row, "blob_id"), row_text(rows, row, "object_key"),
-		{sealed, strlen(text_or_empty(sealed))}, NULL};
-
-	return blob_open(store, &blob, out, err);
-}
-
 static int not_here(struct err *err)
 {
 	return err_set(err, ERR_NOT_FOUND, "the content is not here");

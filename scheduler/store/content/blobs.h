@@ -35,9 +35,6 @@ struct sealed_blob {
 };
 /* The same for a blob that a statement has read. */
 int blob_open(struct store *store, const struct sealed_blob *blob, struct buf *out, struct err *err);
-/* The same from a row of a statement that begins with BLOB_SELECT and reads blobs as b. */
-#define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
-int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
 /* Appends the bytes that seal the same content with the first key, for the blob of that id. */
 int blob_reseal(struct store *store, const char *id, struct bytes sealed, struct buf *out, struct err *err);
 #define BLOB_USE_BASE "base" /* of store/states/state_bases.c */

@@ -53,7 +53,7 @@ int rescues_due(struct store *store, int max, struct rows *ret_rows, struct err 
 
 int rescue_key(struct store *store, const struct rescues_due_row *row, struct buf *ret_key, struct err *err)
 {
-	return hex_open(store, row->object_key, row->key_sealed, ret_key, err);
+	return seal_open(store, row->object_key, row->key_sealed, ret_key, err);
 }
 
 int rescue_saw(struct store *store, const char *object_key, const char *seen, struct err *err)

@@ -8,16 +8,7 @@ void seal_text(struct store *store, const char *context, const char *text, struc
 	keyring_seal(store->keyring, context, text_bytes(text), ret_sealed);
 }
 
-int seal_open(
-	struct store *store, const char *context, struct sealed_column sealed, struct buf *ret_text, struct err *err)
-{
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
-
-	row_bytes(sealed.rows, sealed.row, sealed.column, &bytes);
-	return keyring_open(store->keyring, context, buf_bytes(&bytes), ret_text, err);
-}
-
-int hex_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err)
+int seal_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
 
@@ -25,7 +16,7 @@ int hex_open(struct store *store, const char *context, struct db_hex sealed, str
 	return keyring_open(store->keyring, context, buf_bytes(&bytes), ret_text, err);
 }
 
-int secret_open_hex(struct store *store, struct db_hex sealed, const char *prefix, const char *id, char **ret_secret,
+int secret_open(struct store *store, struct db_hex sealed, const char *prefix, const char *id, char **ret_secret,
 	struct err *err)
 {
 	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
@@ -35,46 +26,7 @@ int secret_open_hex(struct store *store, struct db_hex sealed, const char *prefi
 	if (!sealed.text)
 		return 0;
 	context = mem_printf("%s%s", prefix, id);
-	if (hex_open(store, context, sealed, &secret, err) < 0)
-		return -1;
-	*ret_secret = buf_take(&secret);
-	return 0;
-}
-
-int secret_open(struct store *store, const struct sealed_secret *sealed, char **ret_secret, struct err *err)
-{
-	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
-	_cleanup_(freep) char *context = NULL;
-
-	*ret_secret = NULL;
-	if (row_null(sealed->column.rows, sealed->column.row, sealed->column.column))
-		return 0;
-	context = mem_printf("%s%s", sealed->prefix, sealed->id);
-	if (seal_open(store, context, sealed->column, &secret, err) < 0)
-		return -1;
-	*ret_secret = buf_take(&secret);
-	return 0;
-}
-
-int hex_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err)
-{
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
-
-	hex_decode(sealed, &bytes);
-	return keyring_open(store->keyring, context, buf_bytes(&bytes), ret_text, err);
-}
-
-int secret_open_hex(struct store *store, struct db_hex sealed, const char *prefix, const char *id, char **ret_secret,
-	struct err *err)
-{
-	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
-	_cleanup_(freep) char *context = NULL;
-
-	*ret_secret = NULL;
-	if (!sealed.text)
-		return 0;
-	context = mem_printf("%s%s", prefix, id);
-	if (hex_open(store, context, sealed, &secret, err) < 0)
+	if (seal_open(store, context, sealed, &secret, err) < 0)
 		return -1;
 	*ret_secret = buf_take(&secret);
 	return 0;

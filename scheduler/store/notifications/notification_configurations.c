@@ -46,7 +46,7 @@ int notification_configuration_read(struct store *store, const char *id, struct 
 
 int notification_token_open(struct store *store, struct db_hex sealed, struct buf *ret_token, struct err *err)
 {
-	return sealed.text ? hex_open(store, NOTIFICATION_TOKEN_CONTEXT, sealed, ret_token, err) : 0;
+	return sealed.text ? seal_open(store, NOTIFICATION_TOKEN_CONTEXT, sealed, ret_token, err) : 0;
 }
 
 /* ---- creating and changing ---- */

@@ -14,7 +14,7 @@ void notification_url_seal(struct store *store, const char *url, struct buf *ret
 
 int notification_url_open(struct store *store, struct db_hex sealed, struct buf *ret_url, struct err *err)
 {
-	return sealed.text ? hex_open(store, CONTEXT, sealed, ret_url, err) : 0;
+	return sealed.text ? seal_open(store, CONTEXT, sealed, ret_url, err) : 0;
 }
 
 static int response_open(struct store *store, json_t *response, struct err *err)

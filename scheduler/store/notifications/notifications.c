@@ -116,7 +116,7 @@ static char *body_of(const struct store *store, const struct notifications_claim
 	const struct notification_text text = text_of(store, row);
 
 	if (row->membership_id)
-		return invitation_mail_compose(
+		return invitation_mail_text(
 			store, &(struct invitation_mail){row->membership_id, row->invited_by, row->expires_at});
 	return notification_body(&text, row->destination_type);
 }

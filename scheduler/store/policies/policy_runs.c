@@ -110,7 +110,7 @@ static json_t *variables_open(struct store *store, const char *run_id, struct db
 
 	if (!sealed.text)
 		return json_array();
-	if (hex_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &list, err) < 0)
+	if (seal_open(store, run_id, sealed, &text, err) < 0 || json_parse(buf_str(&text), text.len, &list, err) < 0)
 		return NULL;
 	return list;
 }

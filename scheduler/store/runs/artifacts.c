@@ -29,6 +29,7 @@ int artifact_of_job(
 	struct store *store, const struct artifact_request *request, struct buf *out, bool *ret_there, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct artifact_row *row;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(request->token), strlen(text_or_empty(request->token)), hash);
@@ -37,23 +38,31 @@ int artifact_of_job(
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	*ret_there = row_of(artifact, &rows, 0)->blob_id;
+	row = row_of(artifact, &rows, 0);
+	*ret_there = row->blob_id;
 	if (!*ret_there)
 		return 0;
-	return (request->artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
+	if (request->artifact != ARTIFACT_STATE)
+		return blob_open(store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
+	return sealed_state_open(store,
+		&(struct sealed_state){.id = row->state_id,
+			.blob = {row->blob_id, row->object_key, row->sealed, NULL},
+			.base_id = row->base_id,
+			.difference = row->difference_sealed},
+		out, err);
 }
 
 /* ---- small inputs of many jobs ---- */
 
 /* A content that does not open is skipped: the worker's own request for it reports the error. */
-static void small_add(struct store *store, const struct rows *rows, int row, json_t *contents)
+static void small_add(struct store *store, const struct artifacts_small_row *content, json_t *contents)
 {
-	const struct artifacts_small_row *content = row_of(artifacts_small, rows, row);
+	const struct sealed_blob blob = {content->blob_id, content->object_key, content->sealed, NULL};
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SMALL_CONTENT);
 	_cleanup_(freep) char *text = NULL;
 	struct err err = ERR_INIT;
 
-	if (blob_of_row(store, rows, row, &bytes, &err) < 0)
+	if (blob_open(store, &blob, &bytes, &err) < 0)
 		return;
 	text = crypto_base64(buf_str(&bytes), bytes.len);
 	if (!json_object_get(contents, content->job_id))
@@ -70,6 +79,6 @@ int artifacts_small(struct store *store, struct db_array *job_ids, json_t **ret_
 		return -1;
 	*ret_contents = json_object();
 	for (int i = 0; i < rows.count; i++)
-		small_add(store, &rows, i, *ret_contents);
+		small_add(store, row_of(artifacts_small, &rows, i), *ret_contents);
 	return 0;
 }

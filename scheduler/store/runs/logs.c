@@ -107,7 +107,7 @@ static int chunks_read(const struct reading *r, const struct rows *rows, struct 
 		if (row->start_null)
 			return 0;
 		chunk_context(r->operation_id, row->start, context);
-		if (hex_open(r->store, context, row->bytes_sealed, &chunk, err) < 0)
+		if (seal_open(r->store, context, row->bytes_sealed, &chunk, err) < 0)
 			return -1;
 		take_part(r, row->start + 1, buf_str(&chunk), chunk.len);
 	}

@@ -149,7 +149,7 @@ static int secrets_add(struct store *store, const struct run_secrets_row *row, j
 	json_t *variable;
 	size_t i;
 
-	if (hex_open(store, row->run_id, row->snapshot_sealed, &text, err) < 0 ||
+	if (seal_open(store, row->run_id, row->snapshot_sealed, &text, err) < 0 ||
 		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
 		return -1;
 	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))

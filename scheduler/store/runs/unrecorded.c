@@ -283,7 +283,7 @@ int unrecorded_resource_id(
 	char context[CONTEXT_SIZE];
 
 	id_context(resource->digest, context);
-	return hex_open(store, context, resource->resource_id_sealed, ret_text, err);
+	return seal_open(store, context, resource->resource_id_sealed, ret_text, err);
 }
 
 /* ---- dismissing ---- */

@@ -33,7 +33,7 @@ static int difference_read(struct store *store, const struct sealed_state *state
 	_cleanup_(freep) char *context = difference_context(state->id, state->base_id);
 	_cleanup_(buf_release) struct buf base = BUF_INIT(DIFFERENCE_STATE_MAX), frame = BUF_INIT(FRAME_LIMIT);
 
-	if (base_read(store, state, &base, err) < 0 || hex_open(store, context, state->difference, &frame, err) < 0)
+	if (base_read(store, state, &base, err) < 0 || seal_open(store, context, state->difference, &frame, err) < 0)
 		return -1;
 	return difference_apply(buf_bytes(&base), buf_bytes(&frame), out, err);
 }
@@ -52,24 +52,6 @@ int sealed_state_open(struct store *store, const struct sealed_state *state, str
 	if (result < 0 && err->kind == ERR_INVALID)
 		err->kind = ERR_INTERNAL;
 	return result;
-}
-
-static struct db_hex hex_at(const struct rows *rows, int row, const char *column)
-{
-	const char *text = row_text(rows, row, column);
-
-	return (struct db_hex){text, strlen(text_or_empty(text))};
-}
-
-int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
-{
-	const struct sealed_state state = {.id = row_text(rows, row, "state_id"),
-		.blob = {row_text(rows, row, "blob_id"), row_text(rows, row, "object_key"), hex_at(rows, row, "sealed"),
-			NULL},
-		.base_id = row_text(rows, row, "base_id"),
-		.difference = hex_at(rows, row, "difference_sealed")};
-
-	return sealed_state_open(store, &state, out, err);
 }
 
 int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err)

@@ -32,17 +32,6 @@ struct sealed_state {
 /* The same for a state whose blob a statement has read. */
 int sealed_state_open(struct store *store, const struct sealed_state *state, struct buf *out, struct err *err);
 
-/* The columns of state_content_of_row, for a statement that reads state_versions as s, blobs as b and state_bases
- * as x. */
-#define STATE_CONTENT_SELECT                                                                                           \
-	"select b.id as blob_id, b.object_key, b.bytes_sealed as sealed, s.id as state_id, x.blob_id as base_id, "     \
-	"x.difference_sealed "
-/* Joins both with state_versions as s. */
-#define STATE_CONTENT_JOIN                                                                                             \
-	"left join blobs b on b.id = s.blob_id "                                                                       \
-	"left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id "
-int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
-
 /* ---- writing, in the transaction that writes the state versions (store/states/state_batch.h) ---- */
 
 struct state_base_batch {

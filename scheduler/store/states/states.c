@@ -106,7 +106,7 @@ int state_output_value(struct store *store, const struct state_output_row *outpu
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VALUE_LIMIT);
 	json_t *value;
 
-	if (hex_open(store, output->id, output->value_sealed, &text, err) < 0)
+	if (seal_open(store, output->id, output->value_sealed, &text, err) < 0)
 		return -1;
 	value = json_loadb(buf_str(&text), text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*ret_value = value ? value : json_null();

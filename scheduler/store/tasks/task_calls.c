@@ -112,7 +112,7 @@ static int claimed_call(
 	_cleanup_(freep) char *body = task_payload(claimed, &address);
 	bool keyed = claimed->hmac_sealed.text;
 
-	if (keyed && hex_open(c->store, TASK_KEY_CONTEXT, claimed->hmac_sealed, &key, err) < 0)
+	if (keyed && seal_open(c->store, TASK_KEY_CONTEXT, claimed->hmac_sealed, &key, err) < 0)
 		return -1;
 	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", claimed->id, "attempt", (int)claimed->attempt, "run",
 		claimed->run_id, "url", claimed->target, "hmac-key", json_string_or_null(keyed ? buf_str(&key) : NULL),

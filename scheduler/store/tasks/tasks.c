@@ -23,7 +23,7 @@ int task_read(struct store *store, const char *id, struct rows *ret_rows, struct
 
 int task_key_open(struct store *store, const struct task_row *task, struct buf *ret_key, struct err *err)
 {
-	return task->hmac_sealed.text ? hex_open(store, TASK_KEY_CONTEXT, task->hmac_sealed, ret_key, err) : 0;
+	return task->hmac_sealed.text ? seal_open(store, TASK_KEY_CONTEXT, task->hmac_sealed, ret_key, err) : 0;
 }
 
 /* ---- creating and changing ---- */

@@ -48,9 +48,9 @@ static int credential_fill(
 	text_copy(credential->connection.text, ID_SIZE, text_or_empty(row->connection_id));
 	text_copy(credential->installation.text, ID_SIZE, text_or_empty(row->installation_id));
 	user_fill(row, credential);
-	if (secret_open_hex(store, row->token_sealed, seal, row->token_id, &credential->token, err) < 0)
+	if (secret_open(store, row->token_sealed, seal, row->token_id, &credential->token, err) < 0)
 		return -1;
-	return secret_open_hex(store, row->ssh_key_sealed, VCS_SSH_KEY_SEAL, row->token_id, &credential->ssh_key, err);
+	return secret_open(store, row->ssh_key_sealed, VCS_SSH_KEY_SEAL, row->token_id, &credential->ssh_key, err);
 }
 
 static int credential_take(

@@ -34,9 +34,9 @@ static int hook_fill(struct store *store, const struct vcs_hook_row *row, struct
 {
 	text_copy(hook->repository.text, ID_SIZE, row->id);
 	hook->dialect = vcs_dialect_named(row->provider, row->api_url);
-	if (secret_open_hex(store, row->hook_secret_sealed, VCS_HOOK_SEAL, row->id, &hook->secret, &hook->err) < 0)
+	if (secret_open(store, row->hook_secret_sealed, VCS_HOOK_SEAL, row->id, &hook->secret, &hook->err) < 0)
 		return -1;
-	return secret_open_hex(store, row->hook_previous_sealed, VCS_HOOK_SEAL, row->id, &hook->previous, &hook->err);
+	return secret_open(store, row->hook_previous_sealed, VCS_HOOK_SEAL, row->id, &hook->previous, &hook->err);
 }
 
 static int hook_find(struct store *store, const struct rows *rows, struct vcs_hook *hook)

@@ -228,7 +228,7 @@ int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret,
 		return -1;
 	if (!rows.count)
 		return 0;
-	return secret_open_hex(
+	return secret_open(
 		store, row_of(vcs_hook_secret_read, &rows, 0)->hook_secret_sealed, VCS_HOOK_SEAL, id, ret_secret, err);
 }
 

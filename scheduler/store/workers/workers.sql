@@ -162,7 +162,7 @@ join agent_pools p on p.id = w.pool_id;
 -- from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
 -- (store/vcs/git_jobs.h, git_wait_key).
 -- takes: still_ms integer, max bigint
--- gives: pool_id text null, jobs bigint
+-- gives: waiting_pool
 with recursive pools as (
     (select pool_id from jobs where state = 'waiting' order by pool_id limit 1)
     union all

@@ -14,7 +14,7 @@ int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, str
 int vcs_delivery_open(
 	struct store *store, const struct vcs_deliveries_pick_row *delivery, struct buf *ret_body, struct err *err)
 {
-	return hex_open(store, delivery->delivery_id, delivery->body_sealed, ret_body, err);
+	return seal_open(store, delivery->delivery_id, delivery->body_sealed, ret_body, err);
 }
 
 int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err)
