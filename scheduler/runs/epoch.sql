@@ -19,6 +19,7 @@ order by id
 limit :limit;
 
 -- statement: epoch_advance
+-- Begins the next epoch.
 update database_history set epoch = epoch + 1, epoch_at = now();
 
 -- statement: epoch_hold_unknown
@@ -86,6 +87,7 @@ select run_id
 from begun;
 
 -- statement: epoch_young
+-- Whether the epoch began less than one lease ago.
 -- takes: lease_seconds integer
 -- gives: young boolean
 select :epoch_is_young(:lease_seconds) as young;
@@ -120,6 +122,7 @@ delete from notifiers;
 select history, durable from database_history for update;
 
 -- statement: epoch_history_set
+-- The history of the database is from now on the server's.
 -- takes: history text
 update database_history set history = :history;
 
@@ -130,5 +133,6 @@ select current_setting('synchronous_standby_names') <> ''
     and current_setting('synchronous_commit') in ('on', 'remote_apply') as durable;
 
 -- statement: epoch_durable_set
+-- Records whether replication is declared durable.
 -- takes: durable boolean
 update database_history set durable = :durable where durable <> :durable;

@@ -148,9 +148,9 @@ static int dismiss_in(void *data, struct err *err)
 	if (unrecorded_dismiss(d->store, &d->dismissal, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const struct hold_order order = {
-			.workspace_id = row_of(unrecorded_released, &rows, i)->workspace_id,
-			.job_id = row_of(unrecorded_released, &rows, i)->job_id,
+		const struct unrecorded_released_row *hold = row_of(unrecorded_released, &rows, i);
+		const struct hold_order order = {.workspace_id = hold->workspace_id,
+			.job_id = hold->job_id,
 			.event = HOLD_DISMISSED,
 			.actor = d->dismissal.actor};
 

@@ -96,7 +96,7 @@ static json_t *job_rescue(const struct store *store, const struct rescue_grant *
 	return json_pack("{ss ss}", "url", url, "key", grant->key);
 }
 
-/* What the job works on. */
+/* The members that name the run, its workspace and its configuration. */
 static json_t *job_subject(const struct job_document_row *row)
 {
 	return json_pack("{ss sI ss ss ss ss ss ss so ss ss so}", "job", row->job, "attempt", (json_int_t)row->attempt,
@@ -106,7 +106,8 @@ static json_t *job_subject(const struct job_document_row *row)
 		row->configuration_version, "commit", json_shown(row->commit));
 }
 
-/* How it works on it. `state-differences`: the worker may send states as differences (store/states/state_bases.h). */
+/* The members for the engine. `state-differences`: the worker may send states as differences
+ * (store/states/state_bases.h). */
 static json_t *job_options(const struct job_document_row *row)
 {
 	return json_pack("{ss ss sb sb sb sb sb sb so so so sb sb sb sb sb sb sI ss}", "engine", row->engine,

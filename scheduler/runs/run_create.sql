@@ -110,5 +110,6 @@ select run_id, configuration_version_id, pool_id, message, source, is_destroy, r
 from jsonb_populate_recordset(null::run_inputs, :inputs::jsonb) with ordinality as u;
 
 -- statement: run_create_stages
+-- The run's optional stages.
 -- takes: run_id text, stages integer
 update runs set stages = :stages where id = :run_id;

@@ -6,7 +6,7 @@
  * Maintenance of the site. While it is on, no run leaves `pending` and no workspace is destroyed automatically. Runs
  * that have started finish, confirmed applies included.
  *
- * Every decision about a queue reads the row in its own transaction (WORKSPACE_ROW in store/runs/runs.h). A change
+ * Every decision about a queue reads the row in its own transaction (:workspace_row in store/runs/runs.sql). A change
  * locks the table exclusively, which waits for those transactions. So once `on` has committed, no run starts, and `off`
  * sees every run that waits.
  */

@@ -58,13 +58,13 @@ static json_t *stops_of(const struct held *held, const struct rows *rows, bool *
 	json_t *stops = json_array();
 
 	for (int i = 0; i < rows->count; i++) {
+		const struct workers_stops_row *job = row_of(workers_stops, rows, i);
 		json_t *stop;
 
-		if (!text_equal(row_of(workers_stops, rows, i)->worker_id, held->worker.text))
+		if (!text_equal(job->worker_id, held->worker.text))
 			continue;
-		stop = json_pack("{ss si ss}", "job", row_of(workers_stops, rows, i)->id, "attempt",
-			(int)row_of(workers_stops, rows, i)->attempt, "stop",
-			stop_name((enum stop)row_of(workers_stops, rows, i)->stop));
+		stop = json_pack("{ss si ss}", "job", job->id, "attempt", (int)job->attempt, "stop",
+			stop_name((enum stop)job->stop));
 		*ret_has_new |= !is_known(held->known_stops, stop);
 		json_array_append_new(stops, stop);
 	}

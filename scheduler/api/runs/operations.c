@@ -39,7 +39,7 @@ static json_t *execution_details(const struct operation_row *row)
 	return details;
 }
 
-/* What only a plan has. */
+/* Adds the attributes, the relation and the links of a plan. */
 static void plan_add(json_t *resource, const struct operation_row *plan)
 {
 	_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", plan->id);

@@ -104,8 +104,7 @@ int task_stages_index(struct request *req, struct response *res, struct err *err
 	struct page page;
 
 	if (query_includes_check(req, includes, err) < 0 || run_in_path(req, &run, err) < 0 ||
-		page_read(req, &page, err) < 0 ||
-		task_stages_of_run(req->store, run_of(&run)->id, &own, err) < 0)
+		page_read(req, &page, err) < 0 || task_stages_of_run(req->store, run_of(&run)->id, &own, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, own, NULL);
 }

@@ -30,6 +30,7 @@ c.*, to_jsonb(c.triggers) as triggers_json, to_jsonb(c.email_addresses) as email
 from notification_configurations c;
 
 -- statement: notification_configuration_read
+-- One configuration.
 -- takes: id text
 -- gives: notification_configuration
 select :notification_configurations() where c.id = :id;
@@ -48,16 +49,19 @@ left join (
 order by c.created_at, c.id;
 
 -- statement: workspace_configurations
+-- The configurations of a workspace.
 -- takes: subscribable_id text, limit bigint, offset bigint
 -- gives: notification_configuration
 :subscribable_configurations(workspace_id);
 
 -- statement: project_configurations
+-- The configurations of a project.
 -- takes: like workspace_configurations
 -- gives: notification_configuration
 :subscribable_configurations(project_id);
 
 -- statement: team_configurations
+-- The configurations of a team.
 -- takes: like workspace_configurations
 -- gives: notification_configuration
 :subscribable_configurations(team_id);
@@ -66,16 +70,19 @@ order by c.created_at, c.id;
 -- id text, organization_id text optional
 
 -- statement: workspace_subscribable
+-- The workspace and its organization.
 -- takes: id text
 -- gives: subscribable
 select id, organization_id from workspaces where id = :id;
 
 -- statement: project_subscribable
+-- The project and its organization.
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id, organization_id from projects where id = :id;
 
 -- statement: team_subscribable
+-- The team and its organization.
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id, organization_id from teams where id = :id;
@@ -87,11 +94,13 @@ select id, organization_id from teams where id = :id;
 select id from workspaces where id = :id for no key update;
 
 -- statement: project_subscribable_lock
+-- The same for a project.
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id from projects where id = :id for no key update;
 
 -- statement: team_subscribable_lock
+-- The same for a team.
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id from teams where id = :id for no key update;
@@ -109,15 +118,18 @@ where id = :subscribable_id
     and (select count(*) from notification_configurations where :column = :subscribable_id) < :max;
 
 -- statement: workspace_configuration_create
+-- Adds a configuration to a workspace.
 -- takes: subscribable_id text, id text, name text, enabled boolean, destination_type text, url_sealed bytea,
 -- token_sealed bytea, triggers jsonb, emails jsonb, max bigint
 :configuration_create(workspaces, workspace_id);
 
 -- statement: project_configuration_create
+-- Adds a configuration to a project.
 -- takes: like workspace_configuration_create
 :configuration_create(projects, project_id);
 
 -- statement: team_configuration_create
+-- Adds a configuration to a team.
 -- takes: like workspace_configuration_create
 :configuration_create(teams, team_id);
 
@@ -153,10 +165,12 @@ made as (insert into notification_users select :id, id from may on conflict do n
 select (select count(*) from wanted) - (select count(*) from may) as strangers;
 
 -- statement: notification_configuration_delete
+-- Deletes the configuration with its responses and notifications.
 -- takes: id text
 delete from notification_configurations where id = :id;
 
 -- statement: notification_response_add
+-- Logs a response of a configuration's server.
 -- takes: configuration_id text, url_sealed bytea, code text, body text, headers jsonb, successful boolean
 insert into notification_responses (configuration_id, url_sealed, code, body, headers, successful)
 values (:configuration_id, :url_sealed, :code, :body, :headers::jsonb, :successful);

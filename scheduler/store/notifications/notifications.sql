@@ -45,6 +45,7 @@ join notification_configurations c on c.workspace_id = w.id or c.project_id = w.
 where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
 -- statement: notification_verification_put_up
+-- Creates the verification of a configuration.
 -- takes: configuration_id text, id text, trigger text, give_up_seconds double precision
 insert into notifications (id, configuration_id, trigger, happened_at, give_up_at)
 select :id, id, :trigger, now(), now() + make_interval(secs => :give_up_seconds)

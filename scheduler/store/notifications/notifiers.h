@@ -12,7 +12,7 @@ struct notifier_mark {
 };
 /* Records that the notifier at that URL is alive, and deletes old records. */
 int notifier_seen(struct store *store, const struct notifier_mark *mark, struct err *err);
-/* Rows (url) of at most `max` live notifiers: first those that claimed within 15 seconds, in random order. */
+/* At most `max` live notifiers, notifiers_live_row: first those that claimed within 15 seconds, in random order. */
 int notifiers_live(struct store *store, int max, struct rows *ret_rows, struct err *err);
 
 #endif

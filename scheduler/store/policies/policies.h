@@ -6,7 +6,7 @@
  * An organization's policies: a text and an enforcement level each. Policy sets refer to them
  * (store/policies/policy_sets.h).
  *
- * Columns read: the table's, organization_name, policy_sets (ids, JSON) and policy_set_count.
+ * Rows are policy_row.
  */
 
 #include "scheduler/store/store.h"

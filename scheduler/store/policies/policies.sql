@@ -39,11 +39,13 @@ left join (
 order by lower(p.name);
 
 -- statement: policy_read
+-- One policy.
 -- takes: id text
 -- gives: policy
 select :policies() where p.id = :id;
 
 -- statement: policies_read_all
+-- Policies by their ids, sorted by name.
 -- takes: ids text[]
 -- gives: policy
 select :policies()
@@ -51,20 +53,24 @@ where p.id = any(:ids::text[])
 order by lower(p.name), p.id;
 
 -- statement: policy_create
+-- Creates a policy that has no source yet.
 -- takes: id text, organization_id text, name text, kind text, description text, query text, enforcement text
 insert into policies (id, organization_id, name, kind, description, query, enforcement)
 values (:id, :organization_id, :name, :kind, :description, :query, :enforcement);
 
 -- statement: policy_update
+-- Changes all but the name, the kind and the source.
 -- takes: id text, description text, query text, enforcement text
 update policies
 set description = :description, query = :query, enforcement = :enforcement, updated_at = now()
 where id = :id;
 
 -- statement: policy_delete
+-- Deletes the policy, also from its sets.
 -- takes: id text
 delete from policies where id = :id;
 
 -- statement: policy_upload
+-- Sets the policy's source.
 -- takes: id text, blob text
 update policies set blob_id = :blob, updated_at = now() where id = :id;

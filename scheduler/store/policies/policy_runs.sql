@@ -156,6 +156,7 @@ left join users u on u.id = i.created_by
 where r.id = :run_id;
 
 -- statement: policy_run_bundle
+-- The copy of the sets that apply to the run.
 -- takes: run_id text, kind text
 -- gives: bundle jsonb
 select bundle from policy_evaluations where run_id = :run_id and kind = :kind;
@@ -173,11 +174,13 @@ on conflict (id) do update set outcomes = excluded.outcomes, error = excluded.er
     result_count = excluded.result_count;
 
 -- statement: policy_evaluation_lock
+-- Locks the evaluation.
 -- takes: run_id text, kind text
 -- gives: id text
 select id from policy_evaluations where run_id = :run_id and kind = :kind for update;
 
 -- statement: policy_evaluation_keep
+-- Writes the result of the evaluation.
 -- takes: id text, counts jsonb, result jsonb, output text
 update policy_evaluations
 set result_count = :counts::jsonb, result = :result::jsonb, output = :output, updated_at = now()

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_POLICIES_POLICY_SET_PARAMETERS_H
 #define SCHEDULER_STORE_POLICIES_POLICY_SET_PARAMETERS_H
 
-/* Parameters of a policy set. Every value is sealed, with the parameter's id as context. The columns read are the
- * table's. */
+/* Parameters of a policy set. Every value is sealed, with the parameter's id as context. Rows are
+ * policy_set_parameter_row. */
 
 #include "scheduler/store/store.h"
 

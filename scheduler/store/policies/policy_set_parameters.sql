@@ -21,6 +21,7 @@ left join (
 order by p.key;
 
 -- statement: policy_set_parameter_read
+-- One parameter of the set.
 -- takes: policy_set_id text, id text
 -- gives: policy_set_parameter
 select * from policy_set_parameters where policy_set_id = :policy_set_id and id = :id;
@@ -41,5 +42,6 @@ set key = :key, sensitive = sensitive or :sensitive,
 where id = :id;
 
 -- statement: policy_set_parameter_delete
+-- Deletes a parameter.
 -- takes: id text
 delete from policy_set_parameters where id = :id;

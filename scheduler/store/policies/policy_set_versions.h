@@ -9,7 +9,7 @@
  *
  * Versions from commits are ingressing until their files are fetched.
  *
- * Columns read: the table's, organization_id, and ingress: the commit that it came from, or null.
+ * Rows are policy_set_version_row.
  */
 
 #include "scheduler/store/store.h"

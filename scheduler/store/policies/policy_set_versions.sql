@@ -21,6 +21,7 @@ set newest_version_id = :id
 where id = :policy_set_id and not exists (select 1 from policy_set_policies where policy_set_id = s.id);
 
 -- statement: policy_set_version_create
+-- Creates a version without an archive.
 -- takes: id text, policy_set_id text
 insert into policy_set_versions (id, policy_set_id, status_timestamps)
 values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())));
@@ -31,16 +32,19 @@ values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())))
 -- organization_id text, ingress jsonb null
 
 -- statement: policy_set_version_read
+-- One version.
 -- takes: id text
 -- gives: policy_set_version
 :policy_set_versions() where v.id = :id;
 
 -- statement: policy_set_versions_read_all
+-- Versions by their ids, the oldest first.
 -- takes: ids text[]
 -- gives: policy_set_version
 :policy_set_versions() where v.id = any(:ids::text[]) order by v.created_at, v.id;
 
 -- statement: policy_set_version_lock
+-- Locks the version.
 -- takes: id text
 -- gives: policy_set_id text, status text, blob_id text null
 select policy_set_id, status, blob_id from policy_set_versions where id = :id for update;
@@ -70,6 +74,7 @@ set current_version_id = (
 where id = :policy_set_id;
 
 -- statement: policy_set_version_refuse
+-- Marks a version as errored unless it is ready.
 -- takes: id text, why text
 update policy_set_versions
 set status = 'errored', error = 'invalid_archive', error_message = :why,

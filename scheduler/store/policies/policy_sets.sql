@@ -50,11 +50,13 @@ left join (
 order by lower(s.name);
 
 -- statement: policy_set_read
+-- One set.
 -- takes: id text
 -- gives: policy_set
 select :policy_sets() where s.id = :id;
 
 -- statement: policy_set_create
+-- Creates a set without policies and scope.
 -- takes: id text, organization_id text, name text, description text, kind text, global boolean,
 -- overridable boolean, agent_enabled boolean, tool_version text, policies_path text, settings jsonb
 insert into policy_sets
@@ -74,6 +76,7 @@ set name = :name, description = :description, global = :global, overridable = :o
 where id = :id;
 
 -- statement: policy_set_delete
+-- Deletes a set. Its policies stay.
 -- takes: id text
 delete from policy_sets where id = :id;
 
@@ -116,21 +119,25 @@ from may;
 });
 
 -- statement: policy_set_attach_workspaces
+-- Includes workspaces.
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(workspaces, policy_set_workspaces, workspace_id, false);
 
 -- statement: policy_set_attach_workspace_exclusions
+-- Excludes workspaces.
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(workspaces, policy_set_workspaces, workspace_id, true);
 
 -- statement: policy_set_attach_projects
+-- Includes projects.
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(projects, policy_set_projects, project_id, false);
 
 -- statement: policy_set_attach_project_exclusions
+-- Excludes projects.
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(projects, policy_set_projects, project_id, true);
@@ -139,21 +146,26 @@ from may;
 delete from :table where policy_set_id = :id and :column = any(:ids::text[]) :condition;
 
 -- statement: policy_set_detach_policies
+-- Removes policies from the set.
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_policies, policy_id, {});
 
 -- statement: policy_set_detach_workspaces
+-- Ends the inclusion of workspaces.
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_workspaces, workspace_id, and not excluded);
 
 -- statement: policy_set_detach_workspace_exclusions
+-- Ends the exclusion of workspaces.
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_workspaces, workspace_id, and excluded);
 
 -- statement: policy_set_detach_projects
+-- Ends the inclusion of projects.
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_projects, project_id, and not excluded);
 
 -- statement: policy_set_detach_project_exclusions
+-- Ends the exclusion of projects.
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_projects, project_id, and excluded);

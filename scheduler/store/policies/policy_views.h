@@ -6,8 +6,7 @@
  * Read access to policies of runs: OPA's evaluations and Sentinel's checks (rows of policy_evaluations), and the
  * outcome of each policy set.
  *
- * Columns of evaluations: the table's, organization_id, run_status and run_stage, task_stage_id (the run's post_plan),
- * outcomes (ids, JSON), sets (the outcome of each set, JSON), took (ms).
+ * Rows are policy_evaluation_row and policy_outcome_row.
  */
 
 #include "scheduler/store/store.h"
@@ -22,7 +21,7 @@ int policy_evaluation_view(
 /* Many evaluations by their ids; unknown ids are skipped. The rows are available later (db_ask). */
 int policy_evaluation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
-/* The outcomes of an evaluation's policy sets: the table's columns, sorted by name. */
+/* The outcomes of an evaluation's policy sets, sorted by name. */
 int policy_outcomes_view(struct store *store, const char *evaluation_id, struct rows *ret_rows, struct err *err);
 /* One outcome, with organization_id and workspace_id. ERR_NOT_FOUND. */
 int policy_outcome_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

@@ -32,16 +32,19 @@ left join lateral (
 ) s on true;
 
 -- statement: policy_evaluations_view
+-- The run's evaluation of one kind: none or one row.
 -- takes: run_id text, kind text, user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.run_id = :run_id and e.kind = :kind;
 
 -- statement: policy_evaluation_view
+-- One evaluation of that kind.
 -- takes: id text, kind text, user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.id = :id and e.kind = :kind;
 
 -- statement: policy_evaluation_views_of
+-- Evaluations by their ids.
 -- takes: ids text[], user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.id = any(:ids::text[]);
@@ -57,6 +60,7 @@ left join lateral (
 select * from policy_set_outcomes where policy_evaluation_id = :evaluation_id order by name, id;
 
 -- statement: policy_outcome_view
+-- One outcome with the place of its run.
 -- takes: id text
 -- gives: policy_outcome
 select o.*, n.organization_id, n.workspace_id

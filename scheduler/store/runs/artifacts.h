@@ -6,7 +6,7 @@
 
 #include "scheduler/store/store.h"
 
-/* One row: json_blob and schemas_blob; plan_deleted: retention has deleted both. */
+/* One artifacts_of_run_row. plan_deleted: retention has deleted both blobs. */
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 enum artifact {
 	ARTIFACT_CONFIGURATION,

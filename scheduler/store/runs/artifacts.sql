@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: artifacts_of_run
+-- The JSON and the schemas of a plan.
 -- takes: plan_id text
 -- gives: json_blob text null, schemas_blob text null, plan_deleted boolean
 select (select blob_id from operation_blobs where operation_id = o.id and kind = 'json') as json_blob,
@@ -25,6 +26,7 @@ left join operation_blobs o on o.operation_id = 'plan' || substr(j.run_id, 4) an
 left join blobs b on b.id = o.blob_id :claimed_job();
 
 -- statement: artifact_configuration
+-- The files of the run's configuration.
 -- takes: job_id text, hash text
 -- gives: artifact
 :blob_select()
@@ -34,6 +36,7 @@ join configuration_versions c on c.id = i.configuration_version_id
 left join blobs b on b.id = c.blob_id :claimed_job();
 
 -- statement: artifact_state
+-- The workspace's current state.
 -- takes: like artifact_configuration
 -- gives: artifact
 :state_content_select()
@@ -42,21 +45,25 @@ join workspaces w on w.id = j.workspace_id
 left join state_versions s on s.id = w.current_state_id :state_content_join() :claimed_job();
 
 -- statement: artifact_plan
+-- The plan that an apply executes.
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('plan');
 
 -- statement: artifact_plan_json
+-- The plan as JSON.
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('json');
 
 -- statement: artifact_schemas
+-- The schemas of the plan's providers.
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('schemas');
 
 -- statement: artifact_init
+-- What init installed for the plan.
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('init');

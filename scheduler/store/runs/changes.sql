@@ -19,10 +19,12 @@ jsonb_to_recordset(:rows::jsonb) as u(:columns);
 });
 
 -- statement: changes_new_operations
+-- Plans and applies of new runs.
 -- takes: like changes_new_runs
 :changes_insert(operations, {id, run_id, status, status_timestamps, log_ended});
 
 -- statement: changes_ended_jobs
+-- Deletes the jobs, locked in the order of their ids.
 -- takes: like changes_new_runs
 delete from jobs
 where id = any(array(
@@ -34,6 +36,7 @@ where id = any(array(
 ));
 
 -- statement: changes_runs
+-- The new states of runs. A requested stop allows a force-cancel 10 seconds later.
 -- takes: like changes_new_runs
 update runs r
 set status = u.status, stage = u.stage, has_changes = u.has_changes, queued = u.queued, underway = u.underway,
@@ -55,6 +58,7 @@ from :changes_rows({
 where r.id = u.id;
 
 -- statement: changes_inputs
+-- Why a run errored, and who decided; the first values are replaced only by new ones.
 -- takes: like changes_new_runs
 update run_inputs i
 set error = coalesce(u.error, i.error), confirmed_by = coalesce(u.confirmed_by, i.confirmed_by),
@@ -82,6 +86,7 @@ left join run_inputs i on i.run_id = u.run_id
 left join operations p on p.id = 'plan' || substr(u.run_id, 4);
 
 -- statement: changes_retried_jobs
+-- Offers the jobs again. `lost`: the last attempt was lost with its worker.
 -- takes: like changes_new_runs
 update jobs j
 set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = null, token_hash = null,
@@ -95,10 +100,12 @@ from :changes_rows({id text, lost boolean})
 where j.id = u.id;
 
 -- statement: changes_stopped_jobs
+-- Asks for stops.
 -- takes: like changes_new_runs
 update jobs j set stop = u.stop from :changes_rows({id text, stop smallint}) where j.id = u.id;
 
 -- statement: changes_states
+-- The last state of an ended apply is no longer intermediate.
 -- takes: like changes_new_runs
 update state_versions s
 set intermediate = false, recovered = u.recovered
@@ -106,6 +113,7 @@ from :changes_rows({job_id text, recovered boolean})
 where s.job_id = u.job_id;
 
 -- statement: changes_operations
+-- Plans and applies, in the order of their ids, as uploads lock them.
 -- takes: like changes_new_runs
 update operations o
 set status = u.status, status_timestamps = o.status_timestamps || u.status_timestamps,
@@ -123,6 +131,7 @@ from (
 where o.id = u.id;
 
 -- statement: changes_task_stages
+-- The statuses of task stages.
 -- takes: like changes_new_runs
 update task_stages t
 set status = u.status, status_timestamps = t.status_timestamps || u.times, updated_at = now()
@@ -130,6 +139,7 @@ from :changes_rows({run_id text, stage text, status text, times jsonb})
 where t.run_id = u.run_id and t.stage = u.stage;
 
 -- statement: changes_policies
+-- The statuses of evaluations. A failed one is not canceled.
 -- takes: like changes_new_runs
 update policy_evaluations e
 set status = u.status, overridden_by = coalesce(u.actor, e.overridden_by),
@@ -138,6 +148,7 @@ from :changes_rows({run_id text, stage text, status text, times jsonb, actor tex
 where e.run_id = u.run_id and e.kind = u.stage and not (e.status = 'failed' and u.status = 'canceled');
 
 -- statement: changes_costs
+-- The statuses of cost estimates.
 -- takes: like changes_new_runs
 update cost_estimates c
 set status = u.status, status_timestamps = c.status_timestamps || u.times,
@@ -149,6 +160,7 @@ from :changes_rows({run_id text, status text, times jsonb, reason text})
 where c.run_id = u.run_id;
 
 -- statement: changes_workspaces
+-- The current run of each workspace, which is also its latest.
 -- takes: like changes_new_runs
 update workspaces w
 set current_run_id = u.current, latest_run_id = coalesce(u.current, w.latest_run_id)
@@ -200,14 +212,17 @@ join last l on l.workspace_id = e.workspace
 where w.id = e.workspace;
 
 -- statement: changes_comments
+-- Comments on decisions.
 -- takes: like changes_new_runs
 :changes_insert(comments, {id, run_id, body, created_by});
 
 -- statement: changes_events
+-- Events of runs.
 -- takes: like changes_new_runs
 :changes_insert(run_events, {id, run_id, action, description, actor_id, comment_id});
 
 -- statement: changes_audits
+-- Audit events of runs that ended without a request.
 -- takes: like changes_new_runs
 insert into audit_events
     (id, organization_id, actor_type, actor_name, request_id, action, resource_type, resource_id, workspace_id)

@@ -24,6 +24,7 @@ where r.id = :run_id and :cost_estimation(w, o)
 returning id;
 
 -- statement: cost_estimate_keep
+-- Writes a worker's result.
 -- takes: run_id text, document jsonb, prior numeric, proposed numeric, delta numeric, currency text,
 -- resources integer, matched integer, unmatched integer, error text
 update cost_estimates
@@ -42,11 +43,13 @@ where run_id = :run_id;
 select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r on r.id = c.run_id;
 
 -- statement: cost_estimate_view
+-- One estimate.
 -- takes: id text
 -- gives: cost_estimate
 :cost_estimates() where c.id = :id;
 
 -- statement: cost_estimate_views_of
+-- Estimates by their ids.
 -- takes: ids text[]
 -- gives: cost_estimate
 :cost_estimates() where c.id = any(:ids::text[]);

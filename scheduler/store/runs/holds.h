@@ -36,24 +36,21 @@ void hold_outcome_release(struct hold_outcome *done);
  * (runs/holds.h). */
 int hold_apply(struct store *store, const struct hold_order *order, struct hold_outcome *ret_outcome, struct err *err);
 
-/* Finds the hold of an ended attempt by its token: columns job_id, run_id, workspace_id, and `holds`, whether the
- * workspace is still held for it. No row: the token is not valid any more. */
+/* Finds the hold of an ended attempt by its token: hold_of_token_row. No row: the token is not valid any more. */
 int hold_of_token(
 	struct store *store, const char *job_id, const char *token_hash, struct rows *ret_rows, struct err *err);
 /* Invalidates the token after the attempt's last state was received, unless the workspace is still held for it. */
 int hold_forget(struct store *store, const char *job_id, struct err *err);
 
-/* Columns workspace_id and job_id of at most `max` holds whose deadline has passed. */
+/* At most `max` holds whose deadline has passed: holds_due_row. */
 int holds_due(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Marks at most `max` holds that have lasted longer than store->settings->hold_alert_seconds, and returns each once:
- * workspace_id, run_id, worker, began_at, until. */
+ * holds_alert_row. */
 int holds_alert(struct store *store, int max, struct rows *ret_rows, struct err *err);
-/* All current holds, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null:
- * there is no deadline), stop. */
+/* All current holds, the oldest first: holds_list_row. */
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err);
 
-/* The hold of a workspace: workspace, run_id, worker, since, until (null: there is no deadline), organization_id,
- * workspace_id, and the columns of hold_of_view, whose `holds` says whether the workspace is held. ERR_NOT_FOUND. */
+/* The workspace and its hold: hold_of_workspace_row. HOLD_OF_ROW says whether it is held. ERR_NOT_FOUND. */
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 /* The hold of a row that has the columns of the fragment hold_columns, and `cooled_off`. */

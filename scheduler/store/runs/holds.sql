@@ -51,11 +51,13 @@ select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', gen_ra
 from held;
 
 -- statement: hold_event_add
+-- Adds the event of a hold to its run.
 -- takes: id text, run_id text, action text, description text, actor_id text
 insert into run_events (id, run_id, action, description, actor_id)
 values (:id, :run_id, :action, :description, :actor_id);
 
 -- statement: hold_end
+-- Ends the hold. Its row stays, so that a late state finds its run.
 -- takes: workspace_id text, job_id text
 with free as (update workspaces set hold_job_id = null where id = :workspace_id)
 update workspace_holds
@@ -63,6 +65,7 @@ set until = null
 where job_id = :job_id;
 
 -- statement: hold_settle
+-- Only a person can end the hold from now on.
 -- takes: job_id text
 update workspace_holds set settled_at = coalesce(settled_at, now()) where job_id = :job_id;
 

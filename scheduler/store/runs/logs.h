@@ -44,13 +44,12 @@ struct log_range {
  * ERR_NOT_FOUND. */
 int log_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
-/* One row: organization_id, workspace_id, workspace_name, run_id, log_length, log_ended, log_deleted. ERR_NOT_FOUND. */
+/* One log_lookup_row. ERR_NOT_FOUND. */
 int log_lookup(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
 /* Appends a range of the output, without STX and ETX. The offset counts from its first byte. */
 int log_output_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
-/* The lengths of the streams of these logs. Columns id, length (with the STX, and with the ETX if it has ended), ended,
- * stored (the bytes are in chunks: they are in no blob and are not deleted). */
+/* The lengths of the streams of these logs: logs_lengths_row. */
 int logs_lengths(struct store *store, struct db_array *operation_ids, struct rows *ret_rows, struct err *err);
 
 /* Merges the chunks of a complete log of at least from_bytes into one blob, which can be moved to an object store.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: log_chunks_insert
+-- Adds sealed chunks of logs.
 -- takes: operations text[], starts bigint[], lengths integer[], sealed bytea[]
 insert into log_chunks (operation_id, start, length, bytes_sealed)
 select operation_id, start, length, sealed
@@ -34,6 +35,7 @@ where o.id = :operation_id
 order by c.start;
 
 -- statement: log_lookup
+-- The log and its place, without its bytes.
 -- takes: operation_id text
 -- gives: organization_id text, workspace_id text, workspace_name text, run_id text, log_length bigint,
 -- log_ended boolean, log_deleted boolean
@@ -64,9 +66,11 @@ where id = :operation_id and log_ended and log_blob is null and log_deleted_at i
 for no key update;
 
 -- statement: log_pack_set
+-- The log's bytes are in the blob.
 -- takes: operation_id text, blob text
 update operations set log_blob = :blob where id = :operation_id;
 
 -- statement: log_pack_delete
+-- Deletes the log's chunks.
 -- takes: operation_id text
 delete from log_chunks where operation_id = :operation_id;

@@ -12,7 +12,7 @@ struct new_plan_export {
 };
 /* ERR_INVALID, pointing at the plan, while the plan's JSON does not exist. */
 int plan_export_create(struct store *store, const struct new_plan_export *export, struct id *ret_id, struct err *err);
-/* The table's columns, plan_id, expired, organization_id, workspace_id, json_blob. ERR_NOT_FOUND. */
+/* One plan_export_row. ERR_NOT_FOUND. */
 int plan_export_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 int plan_export_delete(struct store *store, const char *id, struct err *err);
 

@@ -14,6 +14,7 @@ where id = :plan_id and exists (select 1 from operation_blobs where operation_id
 -- organization_id text, workspace_id text
 
 -- statement: plan_export_read
+-- One export, with its plan's JSON and schemas.
 -- takes: id text
 -- gives: plan_export
 select e.*, o.id as plan_id, b.blob_id as json_blob, s.blob_id as schemas_blob,
@@ -26,5 +27,6 @@ left join operation_blobs s on s.operation_id = o.id and s.kind = 'schemas'
 where e.id = :id;
 
 -- statement: plan_export_delete
+-- Deletes an export.
 -- takes: id text
 delete from plan_exports where id = :id;

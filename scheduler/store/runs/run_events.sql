@@ -14,11 +14,13 @@ select e.*, r.organization_id, r.workspace_id from run_events e join runs r on r
 :run_events_shown() where e.run_id = :run_id order by e.created_at, e.action <> 'created', e.id;
 
 -- statement: run_event_views_of
+-- Events by their ids, first to last.
 -- takes: ids text[]
 -- gives: run_event_shown
 :run_events_shown() where e.id = any(:ids::text[]) order by e.created_at, e.action <> 'created', e.id;
 
 -- statement: run_event_view
+-- One event.
 -- takes: id text
 -- gives: run_event_shown
 :run_events_shown() where e.id = :id;
@@ -27,6 +29,7 @@ select e.*, r.organization_id, r.workspace_id from run_events e join runs r on r
 insert into run_events (id, run_id, action, description, actor_id, comment_id);
 
 -- statement: run_event_add
+-- Adds an event.
 -- takes: id text, run_id text, action text, description text, actor_id text, comment_id text
 :run_events_insert() values (:id, :run_id, :action, :description, :actor_id, :comment_id);
 
@@ -51,11 +54,13 @@ select c.*, r.organization_id, r.workspace_id from comments c join runs r on r.i
 :comments() where c.run_id = :run_id order by c.created_at, c.id;
 
 -- statement: comment_views_of
+-- Comments by their ids.
 -- takes: ids text[]
 -- gives: comment
 :comments() where c.id = any(:ids::text[]);
 
 -- statement: comment_view
+-- One comment.
 -- takes: id text
 -- gives: comment
 :comments() where c.id = :id;

@@ -35,15 +35,15 @@ int pending_triggers_insert(struct store *store, struct db_array *run_ids, struc
 struct pending_trigger {
 	const char *run_id, *workspace_id;
 };
-/* Columns run_id, workspace_id: up to `limit` pending triggers that are due. */
+/* Up to `limit` pending triggers that are due: pending_triggers_due_row. */
 int pending_triggers_due(struct store *store, long long limit, struct rows *ret_rows, struct err *err);
-/* Locks a pending trigger that is due, in a transaction. Columns source_name, workspace_name (null: the target was
- * deleted), auto_apply (the target's setting for triggered runs). No row: another scheduler has locked it. */
+/* Locks a pending trigger that is due, in a transaction: pending_trigger_lock_row. No row: another scheduler has locked
+ * it. */
 int pending_trigger_lock(
 	struct store *store, const struct pending_trigger *trigger, struct rows *ret_rows, struct err *err);
 int pending_trigger_delete(struct store *store, const struct pending_trigger *trigger, struct err *err);
 /* Records the error of a failed try, and schedules the next one: after 2 s, then twice as long, at most 5 minutes.
- * Columns tries, workspace_name (null: the target was deleted); no row: the pending trigger was deleted. */
+ * pending_trigger_postpone_row; no row: the pending trigger was deleted. */
 int pending_trigger_postpone(struct store *store, const struct pending_trigger *trigger, const char *error,
 	struct rows *ret_rows, struct err *err);
 

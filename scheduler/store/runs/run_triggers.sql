@@ -33,6 +33,7 @@ left join (
 order by t.created_at, t.id;
 
 -- statement: run_trigger_read
+-- One trigger.
 -- takes: id text
 -- gives: run_trigger
 select :run_trigger_columns() :run_trigger_tables() where t.id = :id;
@@ -50,6 +51,7 @@ select :id, :workspace_id, :source_id
 where (select count(*) from run_triggers where workspace_id = :workspace_id) < :max_sources::bigint;
 
 -- statement: run_trigger_delete
+-- Deletes a trigger. Its pending triggers stay.
 -- takes: id text
 delete from run_triggers where id = :id;
 
@@ -88,6 +90,7 @@ where p.run_id = :run_id and p.workspace_id = :workspace_id and p.next_at <= now
 for update of p skip locked;
 
 -- statement: pending_trigger_delete
+-- The pending trigger is done.
 -- takes: run_id text, workspace_id text
 delete from pending_run_triggers where run_id = :run_id and workspace_id = :workspace_id;
 

@@ -75,6 +75,7 @@ join operations p on p.id = 'plan' || substr(r.id, 4) :hold_join();
 :run_view({:rights_in_workspace(:user, r.organization_id, r.workspace_id)});
 
 -- statement: run_view
+-- One run.
 -- takes: run_id text, user text
 -- gives: run_view
 :run_view_of(:user) from runs r :run_view_joins() where r.id = :run_id;
@@ -87,6 +88,7 @@ join operations p on p.id = 'plan' || substr(r.id, 4) :hold_join();
 :run_view(-1::bigint) from runs r :run_view_joins() where r.id = :run_id;
 
 -- statement: run_views_of
+-- Runs by their ids.
 -- takes: ids text[], user text
 -- gives: run_view
 :run_view_of(:user) from runs r :run_view_joins() where r.id = any(:ids::text[]);
@@ -233,6 +235,7 @@ r.organization_id = :organization_id;
 :runs_page({}, :runs_where(:live()) :and_no_inputs(), {});
 
 -- statement: runs_page_queue_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:live()) :and_inputs(), {});
@@ -244,6 +247,7 @@ r.organization_id = :organization_id;
 :runs_page({}, :runs_where(:in_workspace()) :and_no_inputs(), desc);
 
 -- statement: runs_page_workspace_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:in_workspace()) :and_inputs(), desc);
@@ -255,6 +259,7 @@ r.organization_id = :organization_id;
 :runs_page({}, :runs_where(:live()) :and_no_inputs(), desc);
 
 -- statement: runs_page_live_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:live()) :and_inputs(), desc);
@@ -266,11 +271,13 @@ r.organization_id = :organization_id;
 :runs_page({}, :runs_where(:in_organization()) :and_no_inputs(), desc);
 
 -- statement: runs_page_organization_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:in_organization()) :and_inputs(), desc);
 
 -- statement: runs_count_workspace
+-- The number of the runs of runs_page_workspace.
 -- takes: organization_id text, workspace_id text, status text, status_group text, operation text, source text,
 -- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint, past_year
 -- boolean, commit text, everywhere boolean, user text
@@ -278,26 +285,31 @@ r.organization_id = :organization_id;
 :runs_count({}, :runs_where(:in_workspace()) :and_no_inputs());
 
 -- statement: runs_count_workspace_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:in_workspace()) :and_inputs());
 
 -- statement: runs_count_live
+-- The number of the runs of runs_page_live.
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count({}, :runs_where(:live()) :and_no_inputs());
 
 -- statement: runs_count_live_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:live()) :and_inputs());
 
 -- statement: runs_count_organization
+-- The number of the runs of runs_page_organization.
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count({}, :runs_where(:in_organization()) :and_no_inputs());
 
 -- statement: runs_count_organization_by_inputs
+-- The same with conditions on inputs.
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:in_organization()) :and_inputs());
@@ -364,11 +376,13 @@ join run_inputs i on i.run_id = o.run_id
 left join agent_pools a on a.id = i.pool_id;
 
 -- statement: operation_view
+-- One plan or apply.
 -- takes: operation_id text
 -- gives: operation
 :operation_view() where o.id = :operation_id;
 
 -- statement: operation_views_of
+-- Plans and applies by their ids.
 -- takes: ids text[]
 -- gives: operation
 :operation_view() where o.id = any(:ids::text[]);
@@ -399,6 +413,7 @@ join organizations o on o.id = r.organization_id
 join workspaces w on w.id = r.workspace_id;
 
 -- statement: site_run
+-- One run of any organization.
 -- takes: run_id text, limit bigint, offset bigint
 -- gives: site_run
 :site_runs() where r.id = :run_id limit :limit offset :offset;

@@ -24,7 +24,7 @@ struct unrecorded_job {
 int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err);
 /* True if the job has an open resource. */
 int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err);
-/* The job_id, run_id and workspace_id of at most `max` lost applies whose reports have not been compared yet. */
+/* At most `max` lost applies whose reports have not been compared yet: unrecorded_due_row. */
 int unrecorded_due(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Compares the apply's log with the workspace's state, and stores missing resources unless the worker's list has
  * arrived. May block on the object store. */
@@ -44,7 +44,7 @@ struct dismissal {
 	const char *run_id, *actor;
 	const char *id; /* of the resource; NULL: all of the run */
 };
-/* Dismisses open resources. ret_rows: workspace_id and job_id of the holds that this ends. The caller releases them
+/* Dismisses open resources. ret_rows: the holds that this ends, unrecorded_released_row. The caller releases them
  * (runs/holds.h). ERR_CONFLICT if no such resource is open. */
 int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, struct rows *ret_rows, struct err *err);
 

@@ -59,11 +59,13 @@ select current_state_id as id from workspaces where id = :workspace_id;
 select u.*, r.organization_id from unrecorded_resources u join runs r on r.id = u.run_id;
 
 -- statement: unrecorded_of_run
+-- The run's resources, the oldest first.
 -- takes: run_id text
 -- gives: unrecorded
 :unrecorded_resources() where u.run_id = :run_id order by u.created_at, u.address, u.id;
 
 -- statement: unrecorded_view
+-- One resource.
 -- takes: id text
 -- gives: unrecorded
 :unrecorded_resources() where u.id = :id;

@@ -48,6 +48,7 @@ order by o.id, u.n
 for no key update of o;
 
 -- statement: uploads_update
+-- The new lengths of logs. A generated configuration stays one.
 -- takes: ids text[], lengths bigint[], generated boolean[]
 update operations o
 set log_length = u.log_length, generated_configuration = o.generated_configuration or u.generated
@@ -55,6 +56,7 @@ from unnest(:ids::text[], :lengths::bigint[], :generated::boolean[]) as u(id, lo
 where o.id = u.id;
 
 -- statement: uploads_name
+-- Adds or replaces blobs of plans.
 -- takes: ids text[], kinds text[], blobs text[]
 insert into operation_blobs (operation_id, kind, blob_id)
 select *

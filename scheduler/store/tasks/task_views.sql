@@ -54,11 +54,13 @@ where s.run_id = :run_id
 order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage);
 
 -- statement: task_stage_views_of
+-- Task stages by their ids.
 -- takes: ids text[], user text
 -- gives: task_stage
 :task_stage_view(:user) where s.id = any(:ids::text[]);
 
 -- statement: task_stage_view
+-- One task stage.
 -- takes: stage_id text, user text
 -- gives: task_stage
 :task_stage_view(:user) where s.id = :stage_id;
@@ -72,6 +74,7 @@ order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'
 -- updated_at timestamptz, organization_id text, workspace_id text, plan_only boolean, outcomes jsonb
 
 -- statement: task_result_views_of
+-- Results by their ids, sorted by the names of their tasks.
 -- takes: ids text[]
 -- gives: task_result
 :task_result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
@@ -95,11 +98,13 @@ order by r.task_name, r.id;
 -- tags jsonb, body text null, organization_id text optional, workspace_id text optional
 
 -- statement: task_outcomes_view
+-- The outcomes of a result, in their order.
 -- takes: task_result_id text
 -- gives: task_outcome
 select * from task_result_outcomes where task_result_id = :task_result_id order by position, id;
 
 -- statement: task_outcome_view
+-- One outcome with the place of its run.
 -- takes: id text
 -- gives: task_outcome
 select o.*, n.organization_id, n.workspace_id

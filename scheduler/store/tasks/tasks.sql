@@ -32,6 +32,7 @@ left join (
 order by lower(t.name);
 
 -- statement: task_read
+-- One task.
 -- takes: id text
 -- gives: task
 select :task_columns()
@@ -40,6 +41,7 @@ join organizations o on o.id = t.organization_id
 where t.id = :id;
 
 -- statement: task_create
+-- Creates a task.
 -- takes: id text, organization_id text, name text, url text, description text, hmac_sealed bytea,
 -- enabled boolean, global_enabled boolean, stages jsonb, global_enforcement text
 insert into tasks
@@ -61,6 +63,7 @@ set name = :name, url = :url, description = :description,
 where id = :id and updated_at = :updated_at::timestamptz;
 
 -- statement: task_delete
+-- Deletes the task. Its results in runs stay.
 -- takes: id text
 delete from tasks where id = :id;
 

@@ -24,6 +24,7 @@ left join (
 order by t.created_at, t.id;
 
 -- statement: workspace_tasks_of
+-- The attachments of tasks, the oldest first.
 -- takes: task_ids text[]
 -- gives: workspace_task
 select :workspace_task_columns()
@@ -32,6 +33,7 @@ where task_id = any(:task_ids::text[])
 order by created_at, id;
 
 -- statement: workspace_task_read
+-- One attachment.
 -- takes: workspace_id text, id text
 -- gives: workspace_task
 select :workspace_task_columns()
@@ -48,11 +50,13 @@ join tasks t on t.organization_id = w.organization_id
 where w.id = :workspace_id and t.id = :task_id;
 
 -- statement: workspace_task_update
+-- Changes the stages and the enforcement level.
 -- takes: id text, enforcement text, stages jsonb
 update workspace_tasks
 set enforcement = :enforcement, stages = array(select jsonb_array_elements_text(:stages::jsonb))
 where id = :id;
 
 -- statement: workspace_task_delete
+-- Detaches the task.
 -- takes: id text
 delete from workspace_tasks where id = :id;

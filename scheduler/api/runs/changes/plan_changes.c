@@ -17,32 +17,35 @@ enum { MAX_PLAN_JSON = 256 << 20, MAX_HINTS = 64 << 10 };
 
 /* ---- making ---- */
 
-static int changes_make(struct request *req, const struct rows *plan, struct err *err)
+static int changes_make(struct request *req, const struct plan_changes_lookup_row *plan, struct err *err)
 {
 	_cleanup_(plan_changes_draft_release) struct plan_changes_draft draft = PLAN_CHANGES_DRAFT_INIT;
 	_cleanup_(buf_release) struct buf content = BUF_INIT(MAX_PLAN_JSON);
 	json_auto_t *secrets = NULL;
 
-	if (row_of(plan_changes_lookup, plan, 0)->json_size > MAX_PLAN_JSON)
+	if (plan->json_size > MAX_PLAN_JSON)
 		return err_set(
 			err, ERR_TOO_LARGE, "the plan's JSON is larger than %d bytes: read json-output", MAX_PLAN_JSON);
-	if (blob_get(req->store, row_of(plan_changes_lookup, plan, 0)->json_blob, &content, err) < 0 ||
-		run_secrets(req->store, row_of(plan_changes_lookup, plan, 0)->run_id, &secrets, err) < 0)
+	if (blob_get(req->store, plan->json_blob, &content, err) < 0 ||
+		run_secrets(req->store, plan->run_id, &secrets, err) < 0)
 		return -1;
 	if (plan_summarize((struct json_span){buf_str(&content), content.len}, secrets, &draft, err) < 0)
 		return -1;
-	return plan_changes_keep(
-		req->store, param(req, "plan"), row_of(plan_changes_lookup, plan, 0)->json_blob, &draft, err);
+	return plan_changes_keep(req->store, param(req, "plan"), plan->json_blob, &draft, err);
 }
 
 static int plan_find(struct request *req, struct rows *ret_plan, struct err *err)
 {
+	const struct plan_changes_lookup_row *plan;
+
 	if (!id_valid(param(req, "plan"), "plan"))
 		return err_set(err, ERR_NOT_FOUND, "plan not found");
-	if (plan_changes_lookup(req->store, param(req, "plan"), ret_plan, err) < 0 ||
-		may(req, place_of(ret_plan), "plan", err) < 0)
+	if (plan_changes_lookup(req->store, param(req, "plan"), ret_plan, err) < 0)
 		return -1;
-	return row_of(plan_changes_lookup, ret_plan, 0)->plan_deleted
+	plan = row_of(plan_changes_lookup, ret_plan, 0);
+	if (may(req, place_of_row(plan), "plan", err) < 0)
+		return -1;
+	return plan->plan_deleted
 		? err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here")
 		: 0;
 }
@@ -62,16 +65,19 @@ static void opened_release(struct opened *opened)
 static int changes_open(struct request *req, struct opened *opened, struct err *err)
 {
 	_cleanup_(rows_release) struct rows made = ROWS_INIT;
-	const struct rows *plan = &opened->plan;
+	const struct plan_changes_lookup_row *plan;
 
-	if (plan_find(req, &opened->plan, err) < 0 ||
-		plan_changes_open(req->store, plan, &opened->changes, &opened->there, err) < 0)
+	if (plan_find(req, &opened->plan, err) < 0)
 		return -1;
-	if (opened->there || !row_of(plan_changes_lookup, plan, 0)->json_blob)
+	plan = row_of(plan_changes_lookup, &opened->plan, 0);
+	if (plan_changes_open(req->store, plan, &opened->changes, &opened->there, err) < 0)
+		return -1;
+	if (opened->there || !plan->json_blob)
 		return 0;
 	if (changes_make(req, plan, err) < 0 || plan_find(req, &made, err) < 0)
 		return -1;
-	return plan_changes_open(req->store, &made, &opened->changes, &opened->there, err);
+	return plan_changes_open(
+		req->store, row_of(plan_changes_lookup, &made, 0), &opened->changes, &opened->there, err);
 }
 
 /* ---- answers ---- */

@@ -22,18 +22,21 @@ struct served_log {
 static int log_find(struct request *req, const char *kind, struct served_log *ret_log, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct served_log log = {.operation_id = param(req, kind)};
+	struct served_log served = {.operation_id = param(req, kind)};
+	const struct log_lookup_row *log;
 
-	if (!id_valid(log.operation_id, kind))
+	if (!id_valid(served.operation_id, kind))
 		return err_set(err, ERR_NOT_FOUND, "log not found");
-	if (log_lookup(req->store, log.operation_id, &rows, err) < 0 || may(req, place_of(&rows), "log", err) < 0)
+	if (log_lookup(req->store, served.operation_id, &rows, err) < 0)
 		return -1;
-	if (row_of(log_lookup, &rows, 0)->log_deleted)
+	log = row_of(log_lookup, &rows, 0);
+	if (may(req, place_of_row(log), "log", err) < 0)
+		return -1;
+	if (log->log_deleted)
 		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
-	log.length = row_of(log_lookup, &rows, 0)->log_length;
-	snprintf(log.name, sizeof(log.name), "%s-%s-%s", row_of(log_lookup, &rows, 0)->workspace_name,
-		row_of(log_lookup, &rows, 0)->run_id, kind);
-	*ret_log = log;
+	served.length = log->log_length;
+	snprintf(served.name, sizeof(served.name), "%s-%s-%s", log->workspace_name, log->run_id, kind);
+	*ret_log = served;
 	return 0;
 }
 

@@ -77,11 +77,11 @@ static bool header_parse(char *text, const char *json_blob, struct plan_changes 
 		text_number(bytes, 0, INT64_MAX, &ret_changes->summary_bytes) == 0;
 }
 
-int plan_changes_open(struct store *store, const struct rows *rows, struct plan_changes *ret_changes, bool *ret_there,
-	struct err *err)
+int plan_changes_open(struct store *store, const struct plan_changes_lookup_row *plan, struct plan_changes *ret_changes,
+	bool *ret_there, struct err *err)
 {
 	_cleanup_(buf_release) struct buf header = BUF_INIT(HEADER);
-	const char *blob = row_of(plan_changes_lookup, rows, 0)->changes_blob;
+	const char *blob = plan->changes_blob;
 	struct plan_changes changes = {.count = 0};
 
 	*ret_there = false;
@@ -89,7 +89,7 @@ int plan_changes_open(struct store *store, const struct rows *rows, struct plan_
 		return 0;
 	if (range_read(store, &(struct blob_range){blob, 0, HEADER}, &header, err) < 0)
 		return -1;
-	if (!header_parse(header.data, row_of(plan_changes_lookup, rows, 0)->json_blob, &changes))
+	if (!header_parse(header.data, plan->json_blob, &changes))
 		return 0;
 	text_copy(changes.blob.text, sizeof(changes.blob.text), blob);
 	*ret_changes = changes;
@@ -156,8 +156,7 @@ static int keep_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id blob;
 
-	if (db_query(k->store->db, &rows, err, plan_changes_lock, .plan_id = k->plan_id,
-		    .json_blob = k->json_blob) < 0)
+	if (db_query(k->store->db, &rows, err, plan_changes_lock, .plan_id = k->plan_id, .json_blob = k->json_blob) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;

@@ -9,6 +9,8 @@
 
 #include "scheduler/store/store.h"
 
+struct plan_changes_lookup_row;
+
 /* The content before it is stored. Released with plan_changes_draft_release. */
 struct plan_changes_draft {
 	struct buf summary; /* a JSON object */
@@ -31,14 +33,12 @@ struct plan_changes {
 	long long count, summary_bytes;
 };
 
-/* One row: place (organization_id, workspace_id), run_id, plan_deleted, json_blob and its json_size, changes_blob, and
- * risk_types, the organization's setting or null.
- * ERR_NOT_FOUND. */
+/* One plan_changes_lookup_row. ERR_NOT_FOUND. */
 int plan_changes_lookup(struct store *store, const char *plan_id, struct rows *ret_rows, struct err *err);
 /* Opens the stored changes that the row names. *ret_there is false if they are not stored, or were made from another
  * JSON or by a program of another format. */
-int plan_changes_open(struct store *store, const struct rows *rows, struct plan_changes *ret_changes, bool *ret_there,
-	struct err *err);
+int plan_changes_open(struct store *store, const struct plan_changes_lookup_row *plan, struct plan_changes *ret_changes,
+	bool *ret_there, struct err *err);
 /* Appends the summary. */
 int plan_changes_summary(struct store *store, const struct plan_changes *changes, struct buf *out, struct err *err);
 /* Appends one change. ERR_NOT_FOUND. */

@@ -25,6 +25,7 @@ where operation_id = :plan_id and kind = 'json' and blob_id = :json_blob
 for share;
 
 -- statement: plan_changes_keep
+-- Adds or replaces the list of changes.
 -- takes: plan_id text, blob text
 insert into operation_blobs (operation_id, kind, blob_id)
 values (:plan_id, 'changes', :blob)
