@@ -43,7 +43,7 @@ static int plan_find(struct request *req, struct rows *ret_plan, struct err *err
 	if (plan_changes_lookup(req->store, param(req, "plan"), ret_plan, err) < 0)
 		return -1;
 	plan = row_of(plan_changes_lookup, ret_plan, 0);
-	if (may(req, place_of_row(plan), "plan", err) < 0)
+	if (may(req, place_of(plan), "plan", err) < 0)
 		return -1;
 	return plan->plan_deleted
 		? err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here")

@@ -30,7 +30,7 @@ static int log_find(struct request *req, const char *kind, struct served_log *re
 	if (log_lookup(req->store, served.operation_id, &rows, err) < 0)
 		return -1;
 	log = row_of(log_lookup, &rows, 0);
-	if (may(req, place_of_row(log), "log", err) < 0)
+	if (may(req, place_of(log), "log", err) < 0)
 		return -1;
 	if (log->log_deleted)
 		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
