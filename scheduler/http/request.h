@@ -73,7 +73,7 @@ int may(const struct request *req, struct place place, const char *what, struct 
 int may_with(
 	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err);
 /* The place of a row with the columns organization_id and workspace_id. */
-#define place_of(row)     ((struct place){.organization = (row)->organization_id, .workspace = (row)->workspace_id})
+#define place_of(row) ((struct place){.organization = (row)->organization_id, .workspace = (row)->workspace_id})
 
 /* ---- reading ---- */
 

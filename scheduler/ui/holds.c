@@ -143,7 +143,8 @@ static int hold_show(struct request *req, struct response *res, const struct row
 	facts(&page, rows);
 	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
 		if (hold_accepts(&hold, hold_actions[i].event) &&
-			may_with(req, hold_actions[i].permission, place_of(row_of(hold_of_workspace, rows, 0)), "workspace", &err) == 0)
+			may_with(req, hold_actions[i].permission, place_of(row_of(hold_of_workspace, rows, 0)),
+				"workspace", &err) == 0)
 			action_form(&page, req, &hold_actions[i]);
 	return page_send(&page, res, wrong ? 422 : 200);
 }

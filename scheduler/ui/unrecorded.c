@@ -138,8 +138,7 @@ static int dismiss(struct request *req, const struct run_view_row *run, struct e
 {
 	const char *id = page_sent(req, "resource");
 
-	audit_note_place(req->audit,
-		&place_of(run));
+	audit_note_place(req->audit, &place_of(run));
 	if (hold_dismiss(req->store, run->id, text_or_null(id), req->actor.user.text, err) < 0)
 		return -1;
 	return *id ? request_audit_write(req, "dismiss", "unrecorded_resource", id, err)

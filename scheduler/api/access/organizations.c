@@ -113,14 +113,11 @@ static int organization_resource(struct store *store, const void *of_row, json_t
 
 static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
 
-const struct resource_kind kind_organizations = {.type = "organizations",
-	.ask = organizations_read_all,
-	.make = organization_resource,
-	KIND_INCLUDES(includes)};
+const struct resource_kind kind_organizations = {
+	.type = "organizations", .ask = organizations_read_all, .make = organization_resource, KIND_INCLUDES(includes)};
 
 /* Lists ignore `include`. */
-static const struct resource_kind kind_listed_organizations = {
-	.type = "organizations", .make = organization_resource};
+static const struct resource_kind kind_listed_organizations = {.type = "organizations", .make = organization_resource};
 
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {

@@ -99,8 +99,7 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 	return may(req, (struct place){.organization = set_of(ret_rows)->organization_id}, "policy set", err);
 }
 
-static const struct resource_kind kind_sets = {
-	.type = "policy-sets", .make = set_resource, KIND_INCLUDES(includes)};
+static const struct resource_kind kind_sets = {.type = "policy-sets", .make = set_resource, KIND_INCLUDES(includes)};
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {

@@ -169,8 +169,7 @@ static int output_make_public(struct store *store, const void *row, json_t **ret
 
 const struct resource_kind kind_outputs = {
 	.type = "state-version-outputs", .ask = state_outputs_read_all, .make = output_make};
-static const struct resource_kind kind_public_outputs = {
-	.type = "state-version-outputs", .make = output_make_public};
+static const struct resource_kind kind_public_outputs = {.type = "state-version-outputs", .make = output_make_public};
 
 /* ---- finding ---- */
 

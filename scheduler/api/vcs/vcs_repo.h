@@ -29,8 +29,8 @@ const char *vcs_repo_text(const char *sent, const json_t *used, const char *memb
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
 	const struct vcs_use *more, struct err *err);
 
-/* The attribute from a jsonb column of :vcs_used_by_workspace or :vcs_used_by_policy_set. A new reference; null: there is
- * none. */
+/* The attribute from a jsonb column of :vcs_used_by_workspace or :vcs_used_by_policy_set. A new reference; null: there
+ * is none. */
 json_t *vcs_repo_shown(const struct store *store, const char *repository);
 /* The URL of a hook, or null if the provider has none for each repository. */
 json_t *vcs_webhook_url(const struct store *store, enum vcs_provider provider, const char *hook);

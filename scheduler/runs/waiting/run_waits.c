@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/waiting/run_waits.h"
 
-#include "scheduler/db/sql_time.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/waiting/run_waits.sql.h"
 #include "scheduler/store/access/response_scope.h"

@@ -30,40 +30,7 @@ const char *response_scope_user(const struct response_scope *scope);
 /* For lists in one organization: whether the requester has the permission in all of it, so that no row is filtered. */
 bool response_scope_all(const struct response_scope *scope, const char *organization_id, enum permission permission);
 
-/*
- * SQL expressions: the requester's rights in one workspace, project or organization. Their arguments are SQL, too:
- * `user` is the number of a parameter, such as "$3". Resources read the result from the column `rights`.
- */
-#define RIGHTS_OF(user, organization, given)                                                                           \
-	"case when " user "::text is null then -1 else (select coalesce(bit_or(g.rights), 0) from team_members m "     \
-	"join (select id as team_id, rights from teams where organization_id = " organization " " given                \
-	") g on g.team_id = m.team_id where m.user_id = " user ") end "
-#define RIGHTS_IN_ORGANIZATION(user, organization) RIGHTS_OF(user, organization, "")
-#define RIGHTS_IN_WORKSPACE(user, organization, workspace)                                                             \
-	RIGHTS_OF(user, organization,                                                                                  \
-		"union all select team_id, rights from team_workspaces where workspace_id = " workspace                \
-		" union all select tp.team_id, tp.rights from workspaces x join team_projects tp "                     \
-		"on tp.project_id = x.project_id where x.id = " workspace)
-
-/* Conditions of lists: `everywhere` is the parameter P_BOOL(response_scope_all(...)). */
-#define WORKSPACES_WITH(user, mask)                                                                                    \
-	"select tw.workspace_id from team_members m "                                                                  \
-	"join team_workspaces tw on tw.team_id = m.team_id and tw.rights & " mask " <> 0 where m.user_id = " user      \
-	" union all select x.id from team_members m join team_projects tp on tp.team_id = m.team_id and "              \
-	"tp.rights & " mask " <> 0 join workspaces x on x.project_id = tp.project_id where m.user_id = " user " "
-#define IN_SCOPE(everywhere, user, workspace, mask)                                                                    \
-	"(" everywhere "::boolean or " workspace " in (" WORKSPACES_WITH(user, mask) ")) "
-#define WORKSPACES_IN_SCOPE(user)                       WORKSPACES_WITH(user, "1")
-#define WORKSPACE_IN_SCOPE(everywhere, user, workspace) IN_SCOPE(everywhere, user, workspace, "1")
-#define RUNS_IN_SCOPE(everywhere, user, workspace)      IN_SCOPE(everywhere, user, workspace, "2")
-
-/* The condition that the requester sees a team `t`. `secret` says whether the requester sees the organization's secret
- * teams: a parameter, or the second fragment. */
-#define TEAM_IN_SCOPE(secret, user)                                                                                    \
-	"t.kind in ('owners', 'team') and (" secret " or t.visibility = 'organization' or exists (select 1 "           \
-	"from team_members v where v.team_id = t.id and v.user_id = " user ")) "
-#define SECRET_TEAMS_IN_SCOPE(user) "(" RIGHTS_IN_ORGANIZATION(user, "t.organization_id") ") & 17592186044416 <> 0"
-
+/* response_scope.sql has the fragments: rights in a workspace, project or organization, and conditions of lists. */
 _Static_assert(BIT_CAN_READ_WORKSPACE == 0 && BIT_CAN_READ_RUNS == 1 && 1 << BIT_CAN_READ_PROJECT == 1048576 &&
 		1 << BIT_CAN_READ_OUTPUTS == 64 && 1 << BIT_CAN_READ_STATE == 128 &&
 		(rights)1 << BIT_CAN_SEE_SECRET_TEAMS == 17592186044416,

@@ -3,7 +3,6 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
-#include "scheduler/db/sql_time.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/invitations.h"
 #include "scheduler/store/keys.h"

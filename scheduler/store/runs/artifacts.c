@@ -43,7 +43,8 @@ int artifact_of_job(
 	if (!*ret_there)
 		return 0;
 	if (request->artifact != ARTIFACT_STATE)
-		return blob_open(store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
+		return blob_open(
+			store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
 	return sealed_state_open(store,
 		&(struct sealed_state){.id = row->state_id,
 			.blob = {row->blob_id, row->object_key, row->sealed, NULL},

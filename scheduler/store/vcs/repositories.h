@@ -24,15 +24,6 @@ struct vcs_user {
 	const char *id;
 };
 
-/* SQL: :vcs_used_by_workspace of repositories.sql, for statements in C. */
-#define VCS_USED_BY_WORKSPACE(user)                                                                                    \
-	"(select jsonb_build_object('repository', vr.id, 'identifier', vr.identifier, 'branch', vu.branch, "           \
-	"'ingress-submodules', vu.ingress_submodules, 'token', vt.id, 'installation', vr.installation_id, "            \
-	"'provider', coalesce(vc.provider, 'github_app'), 'http-url', vc.http_url, 'api-url', vc.api_url, "            \
-	"'web-url', vr.web_url, 'hook', vr.hook, 'tags-regex', vu.tags_regex) from workspace_repositories vu "         \
-	"join vcs_repositories vr on vr.id = vu.repository_id left join vcs_connections vc on vc.id = "                \
-	"vr.connection_id left join vcs_tokens vt on vt.connection_id = vc.id where vu.workspace_id = " user ") "
-
 /* Reads a row vcs_used: the organization, the project (of a workspace), the settings, and the repository that it uses.
  * ERR_NOT_FOUND. */
 int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err);

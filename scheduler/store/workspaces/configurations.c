@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/configurations.h"
 
-#include "scheduler/db/sql_time.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/workspaces/configurations.sql.h"
 
