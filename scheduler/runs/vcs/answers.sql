@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: vcs_default_branch_found
--- index: vcs_repositories_pkey
 -- takes: repository_id text, name text
 update vcs_repositories
 set default_branch = coalesce(:name, default_branch)
@@ -9,7 +8,6 @@ where id = :repository_id;
 
 -- statement: vcs_repository_found
 -- Stores what the provider says of the repository. Values that it does not send stay.
--- index: vcs_repositories_pkey
 -- takes: repository_id text, external_id text, default_branch text, web_url text
 update vcs_repositories
 set external_id = :external_id, default_branch = coalesce(:default_branch, default_branch),
@@ -17,6 +15,5 @@ set external_id = :external_id, default_branch = coalesce(:default_branch, defau
 where id = :repository_id;
 
 -- statement: vcs_repository_refused
--- index: vcs_repositories_pkey
 -- takes: repository_id text, why text
 update vcs_repositories set state = 'errored', error = left(:why, 500) where id = :repository_id;

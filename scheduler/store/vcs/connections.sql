@@ -33,8 +33,6 @@ coalesce(c.provider, 'github_app') as provider, c.api_url;
 
 -- statement: vcs_connections_list
 -- A page of the organization's connections, the oldest first.
--- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
--- vcs_connections_organization, vcs_tokens_connection_id_key
 -- takes: organization_id text, limit bigint, offset bigint, user text
 -- gives: vcs_connection
 select n.total, c.*
@@ -49,15 +47,11 @@ left join (
 order by c.created_at, c.id;
 
 -- statement: vcs_connection_read
--- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
--- vcs_tokens_connection_id_key
 -- takes: id text, user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables() where c.id = :id;
 
 -- statement: vcs_connections_read_all
--- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
--- vcs_tokens_connection_id_key
 -- takes: ids text[], user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables()
@@ -78,7 +72,6 @@ values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, null
 
 -- statement: vcs_connection_projects_set
 -- Gives a new connection its projects.
--- index: projects_name
 -- takes: id text, organization_id text, projects text[]
 insert into vcs_connection_projects (connection_id, project_id)
 select :id, id
@@ -87,7 +80,6 @@ where organization_id = :organization_id and id = any(:projects::text[]);
 
 -- statement: vcs_connection_update
 -- Texts that are null and bytes that are empty stay as they are.
--- index: vcs_connections_pkey
 -- takes: id text, name text, key text, secret_sealed bytea, rsa_public_key text, private_key_sealed bytea,
 -- organization_scoped boolean, pool_id text, fork_pool_id text
 update vcs_connections
@@ -99,13 +91,11 @@ set name = coalesce(:name, name), key = coalesce(:key, key),
 where id = :id;
 
 -- statement: vcs_connection_delete
--- index: vcs_connections_pkey
 -- takes: id text
 delete from vcs_connections where id = :id;
 
 -- statement: vcs_connection_add_projects
 -- Adds projects of the connection's organization. found: how many there are.
--- index: projects_name
 -- takes: id text, ids text[]
 -- gives: found bigint
 with may as (
@@ -124,14 +114,12 @@ select count(*) as found
 from may;
 
 -- statement: vcs_connection_remove_projects
--- index: vcs_connection_projects_pkey
 -- takes: id text, ids text[]
 delete from vcs_connection_projects where connection_id = :id and project_id = any(:ids::text[]);
 
 -- statement: vcs_connection_use_check
 -- Whether the connection may be used in the project; null: in the whole organization. Prevents its deletion
 -- until the transaction ends.
--- index: vcs_connection_projects_pkey, vcs_connections_pkey
 -- takes: id text, project_id text
 -- gives: may boolean
 select c.organization_scoped

@@ -21,7 +21,6 @@ null as connection_id, i.organization_id, 'github_app' as provider, :app_url::te
 
 -- statement: vcs_credential_of_repository
 -- The credential of the repository's connection or installation. expires_in: in seconds; -1: never.
--- index: vcs_tokens_connection_id_key
 -- takes: repository_id text, app_url text, app_api_url text
 -- gives: vcs_credential
 select :vcs_connection_credential(), r.identifier, null as installation_id
@@ -36,7 +35,6 @@ join vcs_installations i on i.id = r.installation_id
 where r.id = :repository_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_installation
--- index: vcs_installations_pkey
 -- takes: installation_id text, app_url text, app_api_url text
 -- gives: vcs_credential
 select :vcs_installation_credential(), null as identifier, i.id as installation_id
@@ -44,7 +42,6 @@ from vcs_installations i
 where i.id = :installation_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_connection
--- index: vcs_tokens_connection_id_key
 -- takes: connection_id text
 -- gives: vcs_credential
 select :vcs_connection_credential(), null as identifier, null as installation_id
@@ -54,7 +51,6 @@ where c.id = :connection_id;
 
 -- statement: vcs_credential_of_removal
 -- The credential that is kept until the hooks of a deleted connection are deleted.
--- index: vcs_hook_removals_pkey
 -- takes: removal_id text
 -- gives: vcs_credential
 select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url,
