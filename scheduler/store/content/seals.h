@@ -6,7 +6,7 @@
 
 #include "scheduler/store/store.h"
 
-/* Seals a text for a bytea column: pass P_BYTES(sealed.data, sealed.len). The context names the row. */
+/* Seals a text for a bytea column: pass db_blob(sealed.data, sealed.len). The context names the row. */
 void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed);
 
 /* Opens a sealed column into ret_text. */

@@ -2,7 +2,6 @@
 #include "scheduler/store/vcs/contents.h"
 
 #include "proto/states.h"
-#include "scheduler/db/sql_time.h"
 #include "scheduler/store/vcs/contents.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"
 

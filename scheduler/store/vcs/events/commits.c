@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/commits.h"
 
-#include "scheduler/db/sql_time.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events/commits.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"
