@@ -29,8 +29,7 @@ const char *vcs_repo_text(const char *sent, const json_t *used, const char *memb
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
 	const struct vcs_use *more, struct err *err);
 
-/* The attribute from the column `repository`, which :vcs_used_by_workspace and :vcs_used_by_policy_set give. A new
- * reference; null: there is none. */
+/* The attribute from the column `repository`, which VCS_USED gives. A new reference; null: there is none. */
 json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int row);
 /* The same of the jsonb text of :vcs_used_by_workspace or :vcs_used_by_policy_set. */
 json_t *vcs_repo_shown(const struct store *store, const char *repository);
