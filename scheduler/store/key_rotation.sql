@@ -110,7 +110,7 @@ group by 1;
 
 -- statement: sealed_bundle_page
 -- The next bundles behind :after.
--- takes: number bytea, after text, max bigint
+-- takes: like sealed_page_ssh_keys_value_sealed
 -- gives: sealed_page
 select id as key, octet_length(bundle::text) as size,
     exists (select 1 from :bundle_parameters() and substring(d.sealed from 1 for 4) <> :number::bytea) as old
@@ -121,7 +121,7 @@ limit :max;
 
 -- statement: sealed_bundle_read
 -- Locks the bundle, if it is still old.
--- takes: key text, number bytea
+-- takes: like sealed_read_ssh_keys_value_sealed
 -- gives: sealed_row
 select id as context, bundle::text as document
 from policy_evaluations
