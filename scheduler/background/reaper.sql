@@ -14,6 +14,7 @@ order by j.lease_until
 limit :max;
 
 -- statement: queue_lock
+-- Locks the workspace.
 -- takes: workspace_id text
 select 1 from workspaces where id = :workspace_id for no key update;
 

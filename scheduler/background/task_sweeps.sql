@@ -24,10 +24,12 @@ select :topic, json_build_object('v', :message_version::int, :member, id, 'run',
 from again;
 
 -- statement: task_requests_again
+-- Requests of run tasks.
 -- takes: topic text, message_version integer, max bigint
 :requests_again(task_results, 'task-result');
 
 -- statement: notifications_again
+-- Notifications.
 -- takes: like task_requests_again
 :requests_again(notifications, 'notification');
 

@@ -91,6 +91,7 @@ where :match and substring(:column from 1 for 4) <> :number::bytea
 for no key update;
 
 -- statement: sealed_write of sealed_columns
+-- Stores bytes that were sealed again.
 -- takes: key text, sealed bytea
 update :table set :column = :sealed where :match;
 
@@ -108,7 +109,8 @@ from policy_evaluations, :bundle_parameters()
 group by 1;
 
 -- statement: sealed_bundle_page
--- takes: number bytea, after text, max bigint
+-- The next bundles behind :after.
+-- takes: like sealed_page_ssh_keys_value_sealed
 -- gives: sealed_page
 select id as key, octet_length(bundle::text) as size,
     exists (select 1 from :bundle_parameters() and substring(d.sealed from 1 for 4) <> :number::bytea) as old
@@ -118,7 +120,8 @@ order by 1
 limit :max;
 
 -- statement: sealed_bundle_read
--- takes: key text, number bytea
+-- Locks the bundle, if it is still old.
+-- takes: like sealed_read_ssh_keys_value_sealed
 -- gives: sealed_row
 select id as context, bundle::text as document
 from policy_evaluations
@@ -127,6 +130,7 @@ where id = :key
 for no key update;
 
 -- statement: sealed_bundle_write
+-- Stores a bundle whose parameters were sealed again.
 -- takes: key text, document jsonb
 update policy_evaluations set bundle = :document::jsonb where id = :key;
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: vcs_default_branch_found
+-- Stores the default branch, if the provider has named one.
 -- takes: repository_id text, name text
 update vcs_repositories
 set default_branch = coalesce(:name, default_branch)
@@ -15,5 +16,6 @@ set external_id = :external_id, default_branch = coalesce(:default_branch, defau
 where id = :repository_id;
 
 -- statement: vcs_repository_refused
+-- The provider does not give the repository, and why.
 -- takes: repository_id text, why text
 update vcs_repositories set state = 'errored', error = left(:why, 500) where id = :repository_id;

@@ -15,6 +15,7 @@ where id = :repository_id;
 update vcs_contents set error = :sentence where id = :content_id and state in ('absent', 'fetching');
 
 -- statement: vcs_default_branch_set
+-- Stores the default branch that a look has found.
 -- takes: repository_id text, head text
 update vcs_repositories
 set default_branch = :head

@@ -54,6 +54,7 @@ where key = :key and exists (select 1 from moved);
 update object_removals set due_at = now() + interval '5 seconds' where key = :key;
 
 -- statement: blob_move_read
+-- The sealed bytes. No row: the blob was deleted, or is in an object already.
 -- takes: blob_id text
 -- gives: bytes_sealed bytea null
 select bytes_sealed from blobs where id = :blob_id and object_key is null;

@@ -5,6 +5,7 @@
 select b.id as blob_id, b.object_key, b.bytes_sealed as sealed;
 
 -- statement: blob_insert
+-- Stores sealed bytes, unless there is a blob of that id.
 -- takes: id text, size bigint, bytes_sealed bytea
 insert into blobs (id, size, bytes_sealed)
 values (:id, :size, :bytes_sealed)
@@ -16,6 +17,7 @@ on conflict (id) do nothing;
 select 1 from blobs where id = :id for key share;
 
 -- statement: blob_get
+-- A blob by its id.
 -- takes: id text
 -- gives: blob_id text null, object_key text null, sealed bytea null
 :blob_select() from blobs b where b.id = :id;

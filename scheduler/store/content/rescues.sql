@@ -65,5 +65,6 @@ where object_key in (
 returning object_key;
 
 -- statement: rescues_delete
+-- Deletes the rows of deleted objects.
 -- takes: done text[]
 delete from rescues where object_key = any(:done::text[]);

@@ -30,5 +30,6 @@ select :new_id, :organization_id, :workspace_id, nullif(:days::bigint, 0)
 where not exists (select 1 from kept);
 
 -- statement: retention_delete
+-- Deletes the policy.
 -- takes: organization_id text, workspace_id text
 delete from data_retention_policies where :retention_owned();

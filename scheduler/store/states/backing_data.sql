@@ -33,6 +33,7 @@ where s.id = :id
 for update;
 
 -- statement: configuration_backing_set
+-- Hides the content, or shows it again.
 -- takes: id text, status text
 update configuration_versions set status = :status, hidden_at = now() where id = :id;
 
@@ -49,6 +50,7 @@ where id = :id;
 update configuration_versions set blob_id = null where id = :id;
 
 -- statement: state_backing_clear
+-- The same for a state, and deletes its outputs.
 -- takes: like configuration_backing_clear
 with gone as (delete from state_version_outputs where state_version_id = :id)
 update state_versions

@@ -23,6 +23,7 @@ for no key update;
 -- id text
 
 -- statement: state_writes_lock
+-- Waits for locks of other transactions.
 -- takes: jobs text[], workspaces text[]
 -- gives: state_writes_place
 :state_writes_places();

@@ -13,11 +13,11 @@
  * hold the workspace's lock. */
 int state_json_put(struct store *store, const char *id, const void *bytes, size_t len, struct err *err);
 
-/* The table's columns and output_ids (a JSON array of ids). ERR_NOT_FOUND. */
+/* A row `state`. ERR_NOT_FOUND. */
 int state_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
-/* The same columns of the workspace's current state. No row if it has none. */
+/* The same of the workspace's current state. No row if it has none. */
 int state_read_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 /* The `id` of the last state of an errored run that arrived after its apply had ended, or is detached.
@@ -32,7 +32,7 @@ struct state_list {
 /* The newest first, with `total`; a row with a null id if the page is empty. */
 int states_list(struct store *store, const struct state_list *list, struct rows *ret_rows, struct err *err);
 
-/* Columns id, state_version_id, name, sensitive, type, detailed_type, value_sealed; sorted by name. */
+/* Rows `state_output`, sorted by name. */
 int state_outputs(struct store *store, const char *state_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int state_outputs_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

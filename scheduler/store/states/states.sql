@@ -50,6 +50,7 @@ where id = :id and json_blob_id is null and status in ('pending', 'finalized');
 -- commit_url text null, output_ids jsonb
 
 -- statement: state_read
+-- A state version by its id.
 -- takes: id text
 -- gives: state
 select :state_columns() from state_versions s where s.id = :id;
@@ -121,6 +122,7 @@ where o.state_version_id = :state_id
 order by o.name;
 
 -- statement: state_outputs_read_all
+-- Outputs by their ids.
 -- takes: ids text[]
 -- gives: state_output
 select :state_output_columns() from state_version_outputs o where o.id = any(:ids::text[]) order by o.name;
@@ -138,6 +140,7 @@ where o.state_version_id = any(:state_ids::text[])
 order by o.name;
 
 -- statement: state_output_read
+-- An output, with its workspace.
 -- takes: id text
 -- gives: state_output
 select :state_output_columns(), s.workspace_id

@@ -6,8 +6,7 @@
  * Connections of organizations to VCS providers: the API's oauth-clients. A connection is available to the whole
  * organization, or to listed projects only.
  *
- * Columns read: all columns of the table except the sealed ones, organization_name, token_id (null: no token), projects
- * (a JSON array of the ids that the requester may see).
+ * Rows are `vcs_connection`.
  */
 
 #include "common/vcs/dialect.h"

@@ -47,11 +47,13 @@ left join (
 order by c.created_at, c.id;
 
 -- statement: vcs_connection_read
+-- A connection by its id.
 -- takes: id text, user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables() where c.id = :id;
 
 -- statement: vcs_connections_read_all
+-- Connections by their ids.
 -- takes: ids text[], user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables()
@@ -91,6 +93,7 @@ set name = coalesce(:name, name), key = coalesce(:key, key),
 where id = :id;
 
 -- statement: vcs_connection_delete
+-- Deletes the connection, and all rows that refer to it.
 -- takes: id text
 delete from vcs_connections where id = :id;
 
@@ -114,6 +117,7 @@ select count(*) as found
 from may;
 
 -- statement: vcs_connection_remove_projects
+-- Projects that the connection does not have are ignored.
 -- takes: id text, ids text[]
 delete from vcs_connection_projects where connection_id = :id and project_id = any(:ids::text[]);
 

@@ -19,7 +19,7 @@
 /* Locks contents in share mode: those of the configuration versions, and of the workspaces' current ones. */
 int vcs_contents_share(
 	struct store *store, struct db_array *configuration_ids, struct db_array *workspace_ids, struct err *err);
-/* The same for contents by their ids. Columns id and stored. */
+/* The same for contents by their ids: whether each is stored. */
 int vcs_contents_read_shared(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Lets configuration versions wait for their contents: sets those that are not uploaded to `fetching`, and creates the
  * missing git jobs. */
@@ -42,7 +42,7 @@ int vcs_content_store(
 	struct store *store, const struct vcs_content *content, bool *ret_known, bool *ret_differs, struct err *err);
 /* Marks the content, and the configuration versions that wait for it, as errored. */
 int vcs_content_fail(struct store *store, const char *id, const char *sentence, bool *ret_known, struct err *err);
-/* Runs of the content that have not ended and have the stage of fetching: column id. */
+/* Runs of the content that have not ended and have the stage of fetching. */
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
 /* Archives configuration versions from commits when no run needs them any more. Deletes contents when no configuration

@@ -35,6 +35,7 @@ join vcs_installations i on i.id = r.installation_id
 where r.id = :repository_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_installation
+-- The same for an installation.
 -- takes: installation_id text, app_url text, app_api_url text
 -- gives: vcs_credential
 select :vcs_installation_credential(), null as identifier, i.id as installation_id
@@ -42,6 +43,7 @@ from vcs_installations i
 where i.id = :installation_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_connection
+-- The same for a connection, without a repository.
 -- takes: connection_id text
 -- gives: vcs_credential
 select :vcs_connection_credential(), null as identifier, null as installation_id

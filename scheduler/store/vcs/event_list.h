@@ -5,8 +5,7 @@
 /*
  * Lists events of repositories, for the API.
  *
- * Columns: those of vcs_events, organization_name, identifier and web_url (of the repository), provider, http_url and
- * api_url (of the connection), token_id.
+ * Rows are `vcs_event`.
  */
 
 #include "scheduler/store/store.h"

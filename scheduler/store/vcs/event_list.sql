@@ -69,6 +69,7 @@ left join (select :vcs_event_list_columns() :vcs_event_list_tables() where e.id 
 order by s.sequence desc;
 
 -- statement: vcs_event_read
+-- An event by its id.
 -- takes: id text
 -- gives: vcs_event
 select :vcs_event_list_columns() :vcs_event_list_tables() where e.id = :id;

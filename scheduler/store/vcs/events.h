@@ -65,8 +65,8 @@ int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err 
 int vcs_event_unreadable(
 	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err);
 
-/* Reads the next turns of repositories that have events to decide, at most `max`. Columns: repository_id,
- * organization_id. */
+/* Reads the next turns of repositories that have events to decide, at most `max`: rows
+ * `vcs_event_turns`. */
 int vcs_event_turns(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* One of them. Borrowed. */
 struct vcs_turn {
@@ -74,9 +74,7 @@ struct vcs_turn {
 };
 /*
  * Locks the repository if no other transaction has locked it, and reads the first of its events that are due. In a
- * transaction. One row, or none. Columns of the event: event_id, state, found_by, kind, ref, before_sha, sha,
- * pull_request, detail, files, files_note. Columns of the repository: repository_id, organization_id, identifier,
- * default_branch, looked_at, provider, http_url, api_url.
+ * transaction. One row `vcs_event_pick`, or none.
  */
 int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err);
 /* The event's members from such a row. */
@@ -101,7 +99,7 @@ int vcs_event_unanswered(struct store *store, const char *id, const char *why, s
 /* Decides it again later, after a failure. */
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err);
 /* Reads and locks the events that waited for a look when the look began, the oldest first. Leaves out events that wait
- * for their commit's hash. Columns: those of vcs_event_of_row, event_id, found_by, detail. */
+ * for their commit's hash. Rows `vcs_events_looking`. */
 int vcs_events_looking(
 	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err);
 

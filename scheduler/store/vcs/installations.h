@@ -6,9 +6,8 @@
  * Installations of the site's GitHub App: the API's github-app-installations. An installation belongs to one
  * organization. A user who owns it at GitHub has connected it (auth/vcs/app.h).
  *
- * Columns read: id, installation_id, organization_id, organization_name, name, kind, icon_url, web_url, error,
- * call_error (why the last call to GitHub failed), blocked_until (the end of a pause that GitHub requested),
- * created_at, pool_id, fork_pool_id.
+ * Rows are `vcs_installation`: call_error is why the last call to GitHub failed, blocked_until the end of a pause that
+ * GitHub requested.
  */
 
 #include "scheduler/store/vcs/connections.h"

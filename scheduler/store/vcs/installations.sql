@@ -36,6 +36,7 @@ left join (
 order by lower(f.name), f.id;
 
 -- statement: installation_read
+-- An installation that was not removed.
 -- takes: id text
 -- gives: vcs_installation
 select :installation_columns() :installation_tables() where i.id = :id and i.removed_at is null;
@@ -53,6 +54,7 @@ where i.organization_id is null or i.organization_id = excluded.organization_id
 returning i.id;
 
 -- statement: installation_pools_set
+-- Sets the agent pools of the installation.
 -- takes: id text, pool_id text, fork_pool_id text
 update vcs_installations set pool_id = :pool_id, fork_pool_id = :fork_pool_id where id = :id;
 

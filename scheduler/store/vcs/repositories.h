@@ -74,8 +74,7 @@ bool vcs_place_of(struct vcs_place_columns columns, struct vcs_place *ret_place)
 
 /* ---- lists ---- */
 
-/* Columns: all columns of the table except the sealed ones; provider, http_url, api_url, token_id; workspaces and
- * policy_sets (JSON arrays of ids; only workspaces that the requester sees). */
+/* Rows `vcs_repository`. */
 int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */

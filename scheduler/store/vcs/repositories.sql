@@ -59,6 +59,7 @@ left join vcs_tokens t on t.connection_id = c.id;
 -- organization_id text, project_id text null, settings jsonb, repository jsonb null
 
 -- statement: vcs_workspace_use_read
+-- The repository that the workspace uses.
 -- takes: user_id text
 -- gives: vcs_used
 select u.organization_id, u.project_id, u.settings, :vcs_used_by_workspace(u.id) as repository
@@ -66,6 +67,7 @@ from workspaces u
 where u.id = :user_id;
 
 -- statement: vcs_policy_set_use_read
+-- The repository that the policy set uses.
 -- takes: like vcs_workspace_use_read
 -- gives: vcs_used
 select u.organization_id, null as project_id, u.settings, :vcs_used_by_policy_set(u.id) as repository
@@ -95,10 +97,12 @@ on conflict (policy_set_id) do update set repository_id = excluded.repository_id
     policies_path = excluded.policies_path, update_patterns = excluded.update_patterns;
 
 -- statement: vcs_workspace_use_clear
+-- Disconnects the workspace.
 -- takes: user_id text
 delete from workspace_repositories where workspace_id = :user_id;
 
 -- statement: vcs_policy_set_use_clear
+-- Disconnects the policy set.
 -- takes: like vcs_workspace_use_clear
 delete from policy_set_repositories where policy_set_id = :user_id;
 
@@ -203,6 +207,7 @@ select :vcs_repository_columns(:user) :vcs_repository_tables()
 where r.id = :id and :vcs_repository_visible(:user);
 
 -- statement: vcs_hook_secret_read
+-- The secret of the repository's hook.
 -- takes: id text
 -- gives: hook_secret_sealed bytea null
 select hook_secret_sealed from vcs_repositories where id = :id;

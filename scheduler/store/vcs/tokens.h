@@ -5,7 +5,7 @@
 /*
  * Credentials of connections: the API's oauth-tokens. A connection has one at most.
  *
- * Columns read: those of the table but the sealed ones, has_ssh_key, organization_id.
+ * Rows are `vcs_token`.
  */
 
 #include "scheduler/store/store.h"

@@ -33,11 +33,13 @@ left join (
 order by t.created_at, t.id;
 
 -- statement: vcs_token_read
+-- A token by its id.
 -- takes: id text
 -- gives: vcs_token
 select :vcs_token_columns() :vcs_token_tables() where t.id = :id;
 
 -- statement: vcs_tokens_read_all
+-- Tokens by their ids.
 -- takes: ids text[]
 -- gives: vcs_token
 select :vcs_token_columns() :vcs_token_tables()

@@ -22,6 +22,7 @@ left join vcs_installations i on i.id = c.installation_id;
         or removal_id = any(array(select id from vcs_hook_removals where connection = :owner)));
 
 -- statement: vcs_repository_external_id
+-- The provider's id of the repository; null: not known.
 -- takes: repository_id text
 -- gives: external_id text null
 select external_id from vcs_repositories where id = :repository_id;
@@ -154,6 +155,7 @@ where c.id = :id and c.attempt = :attempt and c.delivery = 'claimed'
 for update of c;
 
 -- statement: vcs_call_end
+-- The call has ended.
 -- takes: id text
 delete from vcs_calls where id = :id;
 

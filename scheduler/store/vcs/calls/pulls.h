@@ -38,9 +38,7 @@ int vcs_pulls_prepare(
 
 /* known_to of the repository; -1: it is not known. */
 int vcs_pulls_known_to(struct store *store, const char *repository_id, long long *ret_number, struct err *err);
-/* Reads pull requests from the database: one row for each of `numbers`, in their order. Columns: number, head_sha
- * (null: the pull request is not known), state, detail, settled (it has not changed since `began`, and has no event
- * that waits). */
+/* Reads pull requests from the database: a row `vcs_pulls_known` for each of `numbers`, in their order. */
 int vcs_pulls_known(struct store *store, const char *repository_id, const json_t *numbers, const char *began,
 	struct rows *ret_rows, struct err *err);
 /* The numbers of pull requests that are open in the database, have not changed since `began`, and are not in `seen`. A

@@ -58,10 +58,12 @@ with due as (
     join vcs_repositories v on v.id = d.repository_id});
 
 -- statement: vcs_pulls_now
+-- The time of the first step of a read.
 -- gives: now timestamptz
 select now() as now;
 
 -- statement: vcs_pulls_known_to
+-- The largest number of the pull requests that are older than the connection; null: not known.
 -- takes: repository_id text
 -- gives: known_to bigint null
 select known_to from vcs_pull_reads where repository_id = :repository_id;

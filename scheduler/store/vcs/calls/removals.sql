@@ -30,9 +30,11 @@ delete from vcs_hook_removals where created_at < now() - interval '1 day';
 select hooks from vcs_hook_removals where id = :id;
 
 -- statement: vcs_removal_delete
+-- Deletes the copy and its token.
 -- takes: id text
 delete from vcs_hook_removals where id = :id;
 
 -- statement: vcs_removal_set
+-- Stores the ids of the hooks that are left.
 -- takes: removal_id text, hooks text
 update vcs_hook_removals set hooks = :hooks where id = :removal_id;

@@ -25,6 +25,7 @@ where e.id = :event_id and e.state = 'approval' and p.repository_id = e.reposito
 update vcs_events set state = 'waiting', due_at = now() where id = :event_id and state = 'approval';
 
 -- statement: vcs_repository_of_workspace
+-- The repository that the workspace is connected to.
 -- takes: workspace_id text
 -- gives: repository_id text
 select repository_id from workspace_repositories where workspace_id = :workspace_id;

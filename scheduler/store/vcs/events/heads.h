@@ -17,7 +17,7 @@ struct vcs_head {
 
 /*
  * Reads the workspaces and policy sets that are attached to the repository, by id; with a subject, only that one.
- * Columns: id, policy_set, branch, tags_regex, submodules, settings, folder, patterns, locked, had_run, available, and
+ * Rows `vcs_subject`. Of their columns:
  *
  *  - cancels: the organization's setting speculative-plan-management-enabled.
  *  - has_head: the commit is in vcs_heads.
@@ -36,7 +36,7 @@ int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *
 /* Adds the commit to vcs_heads for the outcomes with a configuration version. */
 int vcs_heads_write(struct store *store, const struct vcs_head *head, const json_t *outcomes, struct err *err);
 
-/* Runs of earlier commits in these workspaces; column id. */
+/* Runs of earlier commits in these workspaces: rows `vcs_earlier_run`. */
 enum vcs_earlier {
 	VCS_EARLIER_PENDING, /* pending runs of pushes to the branch, of other commits */
 	VCS_EARLIER_HEADS,   /* plan-only runs of other heads of the pull request that have not ended */

@@ -82,6 +82,7 @@ on conflict (repository_id, name) do update set sha = excluded.sha, updated_at =
 where vcs_refs.sha <> excluded.sha and vcs_refs.updated_at < :began::timestamptz;
 
 -- statement: vcs_ref_write
+-- Stores the commit of a ref that an event has brought.
 -- takes: repository_id text, ref text, sha text
 insert into vcs_refs (repository_id, name, sha)
 values (:repository_id, :ref, :sha)
@@ -132,6 +133,7 @@ order by number
 limit :max;
 
 -- statement: vcs_pull_request_write
+-- Inserts or replaces a pull request.
 -- takes: repository_id text, number bigint, head_sha text, is_open boolean, detail jsonb
 insert into vcs_pull_requests (repository_id, number, head_sha, state, detail)
 values
