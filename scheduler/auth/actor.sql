@@ -8,6 +8,8 @@ with relaxed as (select set_config('synchronous_commit', 'off', true));
 -- statement: token_owner
 -- The valid token with that digest and its owner, unless the owner is suspended: a row for each of the owner's
 -- organizations.
+-- index: organization_memberships_user, organizations_closed, team_members_user, teams_id_organization_id_key,
+-- tokens_hash_key
 -- takes: hash text
 -- gives: requester
 select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, u.is_service_account,
@@ -19,12 +21,14 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 
 -- statement: token_use
 -- Records the use of the token.
+-- index: tokens_hash_key
 -- takes: like token_owner
 :relaxed() update tokens set last_used_at = now() from relaxed where hash = :hash;
 
 -- statement: session_owner
 -- The valid session with that digest and its user, unless the user is suspended: a row for each of the user's
 -- organizations.
+-- index: organization_memberships_user, team_members_user, teams_id_organization_id_key
 -- takes: like token_owner
 -- gives: requester
 select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin,
@@ -36,11 +40,13 @@ where s.hash = :hash and :session_valid();
 
 -- statement: session_use
 -- Records the use of the session.
+-- index: sessions_pkey
 -- takes: like token_owner
 :relaxed() update sessions set last_seen_at = now() from relaxed where hash = :hash;
 
 -- statement: task_token_find
 -- The run of a run task's token. The token is valid while the task's result is open.
+-- reads: task_results
 -- takes: hash text
 -- gives: run_id text
 select run_id from task_results where token_hash = :hash and status in ('pending', 'running');
@@ -50,6 +56,7 @@ select run_id from task_results where token_hash = :hash and status in ('pending
 
 -- statement: rights_given_anywhere
 -- The rights that the user's teams have in any project or workspace of the organization.
+-- index: team_members_user, team_projects_team, team_workspaces_team
 -- takes: user text, organization text
 -- gives: given_rights
 select coalesce(bit_or(g.rights), 0) as rights
@@ -60,18 +67,22 @@ where m.user_id = :user and m.organization_id = :organization;
 
 -- statement: rights_given_in_workspace
 -- The user's rights in the workspace.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: user text, organization text, workspace text
 -- gives: given_rights
 select :rights_in_workspace(:user, :organization, :workspace) as rights;
 
 -- statement: rights_given_in_project
 -- The user's rights in the project.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization,
+-- workspaces_project
 -- takes: user text, organization text, project text
 -- gives: given_rights
 select :rights_in_project(:user, :organization, :project) as rights;
 
 -- statement: task_reads
 -- A row if the task's run is the run and has the configuration version that are asked for; null is any.
+-- index: run_inputs_pkey
 -- takes: own_run_id text, run_id text, configuration_version_id text
 select 1
 from run_inputs

@@ -8,6 +8,7 @@ values (:hash, :user_id, :challenge, :redirect);
 
 -- statement: oauth_code_redeem
 -- Deletes the code, so that it is valid once, and returns it unless it is older than five minutes.
+-- index: oauth_codes_pkey, users_pkey
 -- takes: hash text
 -- gives: user_id text, challenge text, redirect_uri text, username text null
 with c as (delete from oauth_codes where hash = :hash returning *)

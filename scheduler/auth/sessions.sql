@@ -7,6 +7,7 @@ insert into sessions (hash, user_id, address) values (:hash, :user_id, :address)
 
 -- statement: session_from_address
 -- A row if the user of that name, in any case, has a session that began at the address.
+-- index: sessions_user, users_username
 -- takes: username text, address text
 select 1
 from sessions s
@@ -16,11 +17,13 @@ limit 1;
 
 -- statement: session_delete
 -- Ends the session.
+-- index: sessions_pkey
 -- takes: hash text
 delete from sessions where hash = :hash;
 
 -- statement: sessions_sweep
 -- Deletes sessions older than the longest limit (sixty days), and codes of logins that were not completed.
+-- reads: oauth_codes, sessions
 with s as (delete from sessions where created_at < now() - interval '60 days')
 delete from oauth_codes
 where created_at < now() - interval '1 hour';

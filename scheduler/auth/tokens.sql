@@ -26,11 +26,13 @@ order by f.created_at desc, f.id;
 
 -- statement: token_team_lock
 -- Locks the team: serializes concurrent replacements of its token.
+-- index: teams_id_organization_id_key
 -- takes: team_id text
 select 1 from teams where id = :team_id for update;
 
 -- statement: team_token_replace
 -- Deletes the team's token without a description, which a new one replaces.
+-- index: tokens_team_single
 -- takes: team_id text
 delete from tokens where team_id = :team_id and description is null;
 
@@ -48,36 +50,43 @@ values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expi
 
 -- statement: token_read
 -- The token of that id.
+-- index: teams_id_organization_id_key
 -- takes: id text
 -- gives: token
 select :token_columns() :token_tables() where k.id = :id;
 
 -- statement: tokens_of_user
 -- One page of the user's tokens.
+-- index: teams_id_organization_id_key, tokens_user
 -- takes: user_id text, limit bigint, offset bigint
 -- gives: token
 :tokens_page(k.user_id = :user_id);
 
 -- statement: tokens_of_pool
 -- One page of the pool's tokens.
+-- index: teams_id_organization_id_key, tokens_pool
 -- takes: pool_id text, limit bigint, offset bigint
 -- gives: token
 :tokens_page(k.pool_id = :pool_id);
 
 -- statement: tokens_of_team
 -- One page of the team's tokens.
+-- index: teams_id_organization_id_key, tokens_team_description
 -- takes: team_id text, limit bigint, offset bigint
 -- gives: token
 :tokens_page(k.team_id = :team_id);
 
 -- statement: tokens_of_notifiers
 -- One page of the notifiers' tokens.
+-- index: agent_pools_pkey, teams_pkey
+-- reads: tokens
 -- takes: limit bigint, offset bigint
 -- gives: token
 :tokens_page(k.notifier);
 
 -- statement: token_valid_any
 -- A row if the user, the pool or the notifiers have a token that has not expired.
+-- reads: tokens
 -- takes: user_id text, pool_id text, notifier boolean
 select 1
 from tokens
@@ -87,11 +96,13 @@ limit 1;
 
 -- statement: token_delete
 -- Revokes the token.
+-- index: tokens_pkey
 -- takes: id text
 delete from tokens where id = :id;
 
 -- statement: team_token_unnamed
 -- The team's token without a description.
+-- index: teams_id_organization_id_key, tokens_team_single
 -- takes: team_id text
 -- gives: token
 select :token_columns() :token_tables() where k.team_id = :team_id and k.description is null;
@@ -99,6 +110,7 @@ select :token_columns() :token_tables() where k.team_id = :team_id and k.descrip
 -- statement: team_tokens_list
 -- One page of the tokens of the organization's teams that the requester may see, sorted as `sort` says, then by
 -- age.
+-- index: team_members_user, teams_name, tokens_team_description
 -- takes: organization_id text, search text, sort text, limit bigint, offset bigint, everywhere boolean,
 -- user text
 -- gives: token

@@ -3,6 +3,8 @@
 -- statement: watchers_find
 -- A row for each watcher whose token or session is valid, and each of their organizations. The digest finds the
 -- token or the session by an index.
+-- index: organization_memberships_user, organizations_closed, team_members_user, teams_id_organization_id_key,
+-- tokens_hash_key
 -- takes: hashes text[]
 -- gives: n bigint, user_id text, is_site_admin boolean, organization_id text null, rights bigint, closed text
 select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, case when c.is_token
@@ -25,6 +27,7 @@ order by c.n;
 
 -- statement: watcher_rights_read
 -- The rights of each user in the workspace of the same place in the arrays.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: users text[], organizations text[], workspaces text[]
 -- gives: n bigint, given bigint
 select a.n, g.given

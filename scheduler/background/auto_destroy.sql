@@ -10,6 +10,7 @@ replace(replace(case
 -- statement: auto_destroy_lock
 -- Locks the workspace if it is still due. over: its time has come. manages: it has resources. reminder: the
 -- reminder that is due.
+-- index: projects_pkey, workspaces_pkey
 -- takes: workspace_id text
 -- gives: name text, organization_id text, over boolean, manages boolean, at timestamptz,
 -- reminder timestamptz null, due text
@@ -29,11 +30,13 @@ for no key update of w skip locked;
 
 -- statement: auto_destroy_clear
 -- Removes the setting whose time has come.
+-- index: workspaces_pkey
 -- takes: workspace_id text
 update workspaces set settings = settings - 'auto-destroy-at' where id = :workspace_id;
 
 -- statement: auto_destroy_plan
 -- Computes the next time: a duration begins anew after the time has come.
+-- index: projects_pkey, workspaces_pkey
 -- takes: workspace_id text, over boolean, reminder timestamptz
 update workspaces w
 set destroy_check_at = workspace_destroy_next(coalesce((w.settings ->> 'auto-destroy-at')::timestamptz,
@@ -44,6 +47,7 @@ where j.id = w.project_id and w.id = :workspace_id;
 
 -- statement: auto_destroy_postpone
 -- Tries the workspace again later, unless another scheduler has it.
+-- index: workspaces_pkey
 -- takes: workspace_id text, again_seconds double precision
 update workspaces
 set destroy_check_at = now() + make_interval(secs => :again_seconds)
@@ -56,6 +60,8 @@ where id = (
 
 -- statement: auto_destroy_due
 -- Workspaces whose time or reminder is due; none during maintenance.
+-- index: workspaces_destroy_check
+-- reads: maintenance
 -- takes: max bigint
 -- gives: id text
 select id

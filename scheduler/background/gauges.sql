@@ -4,6 +4,8 @@
 -- One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and
 -- their slots. Scans each table once, however many pools there are. While the quotas leave room for no waiting
 -- job of the pool, none of its slots is free.
+-- index: jobs_claimed, jobs_waiting, workers_pool, workspace_holds_until
+-- reads: run_quotas
 -- gives: pool text, waiting double precision, running double precision, wanted double precision,
 -- oldest double precision, slots double precision, free double precision, draining_slots double precision,
 -- live double precision, draining double precision, silent double precision, undelivered double precision
@@ -50,6 +52,8 @@ order by (coalesce(o.name || '/', '') || p.name) collate "C";
 
 -- statement: gauges_capacity
 -- Records since when each pool with waiting jobs has a free slot for one.
+-- index: jobs_claimed, jobs_waiting, workers_pool
+-- reads: run_quotas
 with :waiting_jobs()
 insert into pool_capacity as c(pool_id, free_since)
 select p.id, case when j.startable > 0
@@ -70,6 +74,9 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- are at most 50 versions. Runs that have not ended are read in the index runs_live, run tasks in
 -- task_results_waiting, _leases and _due, notifications in notifications_waiting, holds in
 -- workspace_holds_until, the oldest message by the primary key. The other tables are small.
+-- index: git_jobs_waiting, notifications_waiting, runs_live, task_results_due, task_results_leases,
+-- task_results_waiting
+-- reads: database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls, workers
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value

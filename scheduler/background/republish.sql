@@ -3,6 +3,7 @@
 -- statement: work_republish
 -- Announces all waiting work again: jobs, requests of run tasks and notifications, reports. Each table is read
 -- by the index of its waiting rows.
+-- index: jobs_waiting, notifications_waiting, task_results_reported, task_results_waiting
 -- takes: jobs_topic text, tasks_topic text, results_topic text, message_version integer, key_end text
 -- gives: count bigint
 with waiting as (

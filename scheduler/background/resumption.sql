@@ -3,6 +3,8 @@
 -- statement: resumption_due
 -- Workspaces whose queues may go on, and workspaces with plan-only runs. An hour after the end of the
 -- maintenance, those that are left are broken ones: they are left to the sweep of queues that stand still.
+-- index: runs_queue, workspaces_standing
+-- reads: maintenance
 -- takes: max bigint
 -- gives: workspace_id text
 select workspace_id

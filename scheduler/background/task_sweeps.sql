@@ -25,16 +25,19 @@ from again;
 
 -- statement: task_requests_again
 -- Requests of run tasks.
+-- index: task_results_leases, task_results_waiting
 -- takes: topic text, message_version integer, max bigint
 :requests_again(task_results, 'task-result');
 
 -- statement: notifications_again
 -- Notifications.
+-- index: notifications_leases, notifications_waiting
 -- takes: like task_requests_again
 :requests_again(notifications, 'notification');
 
 -- statement: task_results_time_out
 -- Reports the deadlines that no notifier reported within half a minute. seconds: how late each one is.
+-- reads: task_results
 -- gives: seconds numeric
 update task_results
 set delivery = 'over', updated_at = now() - interval '1 minute', reported = case delivery
@@ -50,6 +53,7 @@ returning extract(epoch from now() - case status when 'running' then due_at else
 -- statement: task_reports_due
 -- Reports that nobody has decided yet. In random order, so that reports that fail each time do not keep others
 -- out of the limit.
+-- index: task_results_reported
 -- takes: max bigint
 -- gives: id text
 select id

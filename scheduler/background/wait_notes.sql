@@ -6,6 +6,7 @@
 -- statement: wait_queued
 -- The next queued runs behind the cursor (:c0 to :c4; all empty: the beginning), in the order of the index
 -- runs_queue. lasts: the run has waited for :noted_seconds.
+-- index: runs_queue
 -- takes: c0 text, c1 text, c2 text, c3 text, c4 text, max bigint, noted_seconds double precision
 -- gives: wait_candidate
 select r.id, r.workspace_id as c0, r.position::text as c1, '' as c2, '' as c3, '' as c4,
@@ -18,6 +19,7 @@ limit :max;
 
 -- statement: wait_jobs
 -- The same for the runs of waiting jobs, in the order of the index jobs_waiting.
+-- index: jobs_waiting
 -- takes: like wait_queued
 -- gives: wait_candidate
 select j.run_id as id, j.pool_id as c0, j.class::text as c1, j.organization_id as c2,
@@ -35,6 +37,7 @@ limit :max;
 
 -- statement: wait_lock_job
 -- Locks a job that waits, and returns its plan or apply; null: the stage has no log. No row: it waits no more.
+-- index: jobs_run_id_key
 -- takes: job text, run text
 -- gives: wait_operation
 select o.id, j.stage
@@ -45,6 +48,7 @@ for no key update of j;
 
 -- statement: wait_lock_run
 -- The same for a queued run.
+-- index: operations_pkey, runs_pkey
 -- takes: run text
 -- gives: wait_operation
 select o.id, 'plan' as stage
@@ -55,6 +59,7 @@ for no key update of r;
 
 -- statement: waits_filter
 -- The places, from 0 on, of the waits that have an action and are not noted yet.
+-- index: run_events_run
 -- takes: runs text[], actions text[]
 -- gives: n bigint
 select u.n - 1 as n

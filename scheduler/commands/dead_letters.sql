@@ -2,6 +2,7 @@
 
 -- statement: dead_letters_read
 -- The letter of that id, or the newest ones for 0, these with the beginning of their payload; the newest last.
+-- index: dead_letters_pkey
 -- takes: id bigint, max bigint, excerpt integer
 -- gives: id bigint, topic text, partition integer, offset bigint, reader text, error text, size integer,
 -- kept integer, created_at timestamptz, replayed_at timestamptz null, payload text
@@ -20,6 +21,7 @@ order by id;
 
 -- statement: dead_letter_replay
 -- Puts the letter's payload into the outbox if all of it was kept. No row if there is no such letter.
+-- index: dead_letters_pkey
 -- takes: id bigint
 -- gives: size integer, kept integer
 with asked as (
@@ -40,11 +42,13 @@ from asked;
 
 -- statement: dead_letters_to_replay
 -- The letters that were not replayed yet.
+-- index: dead_letters_pkey
 -- gives: id bigint
 select id from dead_letters where replayed_at is null and not discarded order by id;
 
 -- statement: dead_letters_discard
 -- Discards the letter; all for 0.
+-- reads: dead_letters
 -- takes: id bigint
 update dead_letters
 set discarded = true, payload = ''

@@ -6,6 +6,7 @@ select 1 where to_regclass('schema_migrations') is not null;
 
 -- statement: schema_migrations
 -- The migrations that were applied, by name. A table without the column `oldest` is of a version before it.
+-- index: schema_migrations_pkey
 -- gives: name text, oldest text
 select name, coalesce(to_jsonb(m) ->> 'oldest', '0') as oldest
 from schema_migrations m

@@ -22,6 +22,8 @@ from kept;
 
 -- statement: dead_letters_sweep
 -- Deletes letters that are too old, and the oldest ones if there are too many, or if they are too large.
+-- index: dead_letters_pkey
+-- reads: dead_letters
 -- takes: kept_days integer, max_kept bigint, max_kept_bytes bigint
 delete from dead_letters
 where created_at < now() - make_interval(days => :kept_days)

@@ -5,6 +5,7 @@
 
 -- statement: claim_waiters_tell
 -- Notifies the other schedulers, if there is one that listens.
+-- index: pg_database_datname_index
 -- takes: notices text[]
 select pg_notify('runyard_jobs', notice)
 from unnest(:notices::text[]) notice

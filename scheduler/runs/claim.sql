@@ -11,6 +11,9 @@
 --
 -- Waiting jobs are read from the index jobs_waiting, running ones from jobs_claimed, all other rows by primary
 -- keys. With 1,000 waiting jobs of one organization it reads 320 blocks.
+-- index: agent_pools_name, jobs_claimed, jobs_waiting, run_quotas_organization_id_key, run_quotas_pool_id_key,
+-- tool_versions_version
+-- reads: database_history
 -- takes: pool text, slots integer, worker text, left_out text[], misfit_needs text[],
 -- misfit_organizations text[], keys bytea[], lease_seconds integer
 -- gives: id text null, run_id text null, attempt integer, class smallint, needs text null,
@@ -151,5 +154,6 @@ where o.id = c.operation_id and c.stage in ('plan', 'apply');
 
 -- statement: claim_withdraw
 -- Deletes a job that no worker has claimed since that attempt.
+-- index: jobs_pkey
 -- takes: job text, attempt integer
 delete from jobs where id = :job and attempt = :attempt and state = 'waiting';

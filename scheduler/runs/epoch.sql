@@ -6,10 +6,12 @@ exists (select 1 from database_history where epoch_at > now() - make_interval(se
 
 -- statement: epoch_lock
 -- Serializes those that begin an epoch.
+-- reads: database_history
 select 1 from database_history for update;
 
 -- statement: epoch_attempts
 -- Returns claimed jobs, and waiting applies, after the id, in the order of their ids.
+-- index: jobs_pkey
 -- takes: after text, limit bigint
 -- gives: id text, run_id text, attempt integer, stage text, claimed boolean
 select id, run_id, attempt, stage, state = 'claimed' as claimed
@@ -20,6 +22,7 @@ limit :limit;
 
 -- statement: epoch_advance
 -- Begins the next epoch.
+-- reads: database_history
 update database_history set epoch = epoch + 1, epoch_at = now();
 
 -- statement: epoch_hold_unknown
@@ -29,6 +32,8 @@ update database_history set epoch = epoch + 1, epoch_at = now();
 --  - Only runs of the worker's pool count, and only for a day after an epoch began.
 -- `named`: the heartbeat's jobs; `token_hash`: the digest of the worker's own token. The worker is found in
 -- workers_token or among its pool's, holds in workspace_holds_run, every other row by its primary key.
+-- index: run_inputs_pool, workers_token, workspace_holds_run
+-- reads: database_history
 -- takes: named jsonb, token_hash text, reason text
 -- gives: run_id text
 with named as (
@@ -88,12 +93,14 @@ from begun;
 
 -- statement: epoch_young
 -- Whether the epoch began less than one lease ago.
+-- reads: database_history
 -- takes: lease_seconds integer
 -- gives: young boolean
 select :epoch_is_young(:lease_seconds) as young;
 
 -- statement: restore_runs
 -- Returns the runs that may have been applied since the backup: the active ones (`holds`), and saved plans.
+-- index: runs_active, runs_saved
 -- gives: id text, status text, holds boolean, workspace_id text, name text, organization text
 select r.id, r.status, r.holds, w.id as workspace_id, w.name, o.name as organization
 from runs r
@@ -105,6 +112,8 @@ order by o.name, w.name, r.id;
 -- statement: restore_mark
 -- Late states are detached, and workers register anew. The history becomes the server's, so that no scheduler
 -- fences again.
+-- index: workspace_holds_until
+-- reads: database_history, workers
 -- takes: history text
 with held as (update workspace_holds set restored = true where until is not null),
 gone as (update workers set token_hash = null, left_at = coalesce(left_at, now()))
@@ -114,15 +123,18 @@ set epoch = greatest(epoch, extract(epoch from now())::bigint), epoch_at = now()
 
 -- statement: restore_drop_notifiers
 -- The backup's notifiers register anew.
+-- reads: notifiers
 delete from notifiers;
 
 -- statement: epoch_lock_history
 -- Returns the known history, and whether replication is declared durable. Locks both.
+-- reads: database_history
 -- gives: history text null, durable boolean
 select history, durable from database_history for update;
 
 -- statement: epoch_history_set
 -- The history of the database is from now on the server's.
+-- reads: database_history
 -- takes: history text
 update database_history set history = :history;
 
@@ -134,5 +146,6 @@ select current_setting('synchronous_standby_names') <> ''
 
 -- statement: epoch_durable_set
 -- Records whether replication is declared durable.
+-- reads: database_history
 -- takes: durable boolean
 update database_history set durable = :durable where durable <> :durable;

@@ -8,6 +8,7 @@
 -- Returns one row per job, in any order: the members of its document (proto/README.md), and what job_document.c
 -- and claim.c need in addition. Every table is read by its primary key. `reads_json`: the stages that read the
 -- plan's JSON (job_document.c).
+-- reads: site_settings
 -- takes: jobs text[], reads_json integer
 -- gives: job text, attempt integer, stage text, run text, log text, organization text, organization_id text,
 -- project text, workspace jsonb, working_directory text, configuration_version text, commit jsonb, engine text,

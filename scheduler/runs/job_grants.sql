@@ -2,6 +2,7 @@
 
 -- statement: job_granted
 -- The claimed job, if the token's digest belongs to its current attempt.
+-- index: jobs_pkey
 -- takes: job_id text, hash text
 -- gives: run_id text, workspace_id text, stage text, attempt integer, log_base bigint
 select run_id, workspace_id, stage, attempt, log_base
@@ -10,6 +11,7 @@ where id = :job_id and token_hash = :hash and state = 'claimed';
 
 -- statement: job_plan_token
 -- A row if the digest is of the token that made the plan, and one of the plan's two late uploads is missing.
+-- index: operation_blobs_pkey, operations_pkey
 -- takes: plan_id text, hash text
 select 1
 from operations

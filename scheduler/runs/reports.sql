@@ -3,6 +3,7 @@
 -- statement: reports_granted
 -- Returns a row for each report whose token belongs to the job's current attempt, or to one whose last state is
 -- outstanding (`late`). `n` is the index of the report; null jobs are skipped.
+-- index: jobs_pkey, workspace_holds_pkey
 -- takes: jobs text[], hashes text[]
 -- gives: n bigint, run_id text, late boolean
 select u.n - 1 as n, coalesce(j.run_id, h.run_id) as run_id, j.id is null as late

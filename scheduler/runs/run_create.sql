@@ -41,12 +41,18 @@ for no key update of w;
 
 -- statement: run_create_workspaces
 -- Locks the workspaces.
+-- index: notification_configurations_project, notification_configurations_workspace, policy_sets_name,
+-- tasks_name, team_members_user, team_projects_project
+-- reads: agent_pools, maintenance
 -- takes: workspaces text[], actors text[], apply bigint
 -- gives: run_create_workspace
 :run_create_workspaces();
 
 -- statement: run_create_ready
 -- The same, but skips workspaces that another transaction has locked.
+-- index: notification_configurations_project, notification_configurations_workspace, policy_sets_name,
+-- tasks_name, team_members_user, team_projects_project
+-- reads: agent_pools, maintenance
 -- takes: like run_create_workspaces
 -- gives: run_create_workspace
 :run_create_workspaces() skip locked;
@@ -54,6 +60,7 @@ for no key update of w;
 -- statement: run_create_configurations
 -- The configuration version of each order, by its index `n`: the one that it names (`wanted`), else the newest that its
 -- run may use. All but `n` and the last three columns are null if there is none.
+-- index: configuration_versions_workspace, runs_queue, variables_key, varsets_name
 -- takes: workspaces text[], wanted text[], applies boolean[]
 -- gives: n bigint, id text null, status text null, speculative boolean, is_commit boolean, from_fork boolean,
 -- fork_pool_id text null, content_id text null, is_connected boolean, has_queue boolean, has_variables boolean
@@ -111,5 +118,6 @@ from jsonb_populate_recordset(null::run_inputs, :inputs::jsonb) with ordinality 
 
 -- statement: run_create_stages
 -- The run's optional stages.
+-- index: runs_pkey
 -- takes: run_id text, stages integer
 update runs set stages = :stages where id = :run_id;

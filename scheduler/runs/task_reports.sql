@@ -43,6 +43,7 @@ returning t.id, t.run_id, n.workspace_id, n.organization_id;
 -- statement: task_stages_over
 -- Returns the stages of these runs in which all results are final: whether a mandatory result, or any, did not
 -- pass, and those that did not, as a text.
+-- index: task_results_stage, task_stages_run_id_stage_key
 -- takes: run_ids text[]
 -- gives: run_id text, mandatory boolean, advisory boolean, failed text null
 select s.run_id, bool_or(r.status <> 'passed' and r.enforcement = 'mandatory') as mandatory,

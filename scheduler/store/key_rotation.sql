@@ -64,6 +64,10 @@
 
 -- statement: sealed_count of sealed_columns
 -- How many rows each key seals.
+-- reads: blobs, log_chunks, notification_configurations, notification_responses, policy_set_parameters,
+-- rescues, run_inputs, ssh_keys, state_bases, state_version_outputs, task_results, tasks, unrecorded_resources,
+-- variables, vcs_authorizations, vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations,
+-- vcs_repositories, vcs_tokens
 -- gives: sealed_count
 select :seal_number(:column) as number, count(*) as count
 from :table
@@ -103,6 +107,7 @@ where d.sealed is not null;
 
 -- statement: sealed_bundle_count
 -- The same four statements for the parameters in bundles.
+-- reads: policy_evaluations
 -- gives: sealed_count
 select :seal_number(d.sealed) as number, count(*) as count
 from policy_evaluations, :bundle_parameters()
@@ -110,6 +115,7 @@ group by 1;
 
 -- statement: sealed_bundle_page
 -- The next bundles behind :after.
+-- index: policy_evaluations_pkey
 -- takes: like sealed_page_ssh_keys_value_sealed
 -- gives: sealed_page
 select id as key, octet_length(bundle::text) as size,
@@ -121,6 +127,7 @@ limit :max;
 
 -- statement: sealed_bundle_read
 -- Locks the bundle, if it is still old.
+-- index: policy_evaluations_pkey
 -- takes: like sealed_read_ssh_keys_value_sealed
 -- gives: sealed_row
 select id as context, bundle::text as document
@@ -131,11 +138,13 @@ for no key update;
 
 -- statement: sealed_bundle_write
 -- Stores a bundle whose parameters were sealed again.
+-- index: policy_evaluations_pkey
 -- takes: key text, document jsonb
 update policy_evaluations set bundle = :document::jsonb where id = :key;
 
 -- statement: object_list
 -- Lists a new object for removal until the blob names it (store/content/blob_offload.h).
+-- reads: object_usage
 -- takes: key text, size bigint
 with listed as (
     insert into object_removals (key, size, due_at) values (:key, :size, now() + interval '1 hour')
@@ -146,6 +155,7 @@ set objects = objects + 1, bytes = bytes + :size;
 -- statement: object_swap_commit
 -- Names the new object in the blob, and lists the old one for removal. Readers that have just looked up its key
 -- may fetch it for another minute.
+-- index: object_removals_due
 -- takes: blob_id text, old text, key text, key_number bigint, size bigint
 with moved as (
     update blobs
@@ -162,16 +172,19 @@ on conflict (key) do nothing;
 
 -- statement: object_of_blob
 -- A row if the blob still names the object.
+-- index: blobs_pkey
 -- takes: blob_id text, old text
 select 1 from blobs where id = :blob_id and object_key = :old;
 
 -- statement: object_number_set
 -- Records the key of an object that was sealed with it already.
+-- index: blobs_pkey
 -- takes: blob_id text, old text, key_number bigint
 update blobs set object_key_number = :key_number where id = :blob_id and object_key = :old;
 
 -- statement: objects_old
 -- The next blobs behind :after whose object has another key, or an unknown one, and a key for a new object.
+-- index: blobs_pkey
 -- takes: after text, key_number bigint, max bigint
 -- gives: id text, object_key text null, size bigint, key text
 select id, object_key, size, right(n, 2) || '/' || n as key
@@ -183,6 +196,7 @@ limit :max;
 -- statement: sealing_keys_list
 -- links_until: until when links may be valid that the key has signed: they are signed for up to three days
 -- (auth/signed.c).
+-- index: sealing_keys_pkey
 -- gives: number bigint, used boolean, links_until timestamptz null
 select number, :key_in_use() as used, case
     when last_used_at + interval '3 days' > now() then last_used_at + interval '3 days' end as links_until
@@ -191,6 +205,7 @@ order by number;
 
 -- statement: objects_count
 -- The objects of each key; null: not recorded, so it may be any.
+-- reads: blobs
 -- gives: number bigint null, count bigint
 select object_key_number as number, count(*) as count
 from blobs
@@ -199,6 +214,7 @@ group by 1;
 
 -- statement: task_tokens_open
 -- The tokens of run tasks that may still report.
+-- reads: task_results
 -- gives: id text, token_hash text null
 select id, token_hash
 from task_results
@@ -206,5 +222,6 @@ where token_hash is not null and delivery in ('waiting', 'claimed', 'acknowledge
 
 -- statement: sealing_key_retire
 -- The key seals nothing any more.
+-- index: sealing_keys_pkey
 -- takes: number bigint
 update sealing_keys set unused_at = now() where number = :number;

@@ -22,6 +22,8 @@ exists (
 
 -- statement: keys_samples
 -- The oldest rows that are sealed with that number. Each part scans a whole table, once per new key.
+-- index: run_inputs_pkey, runs_pkey
+-- reads: state_version_outputs, variables
 -- takes: bytes bytea
 -- gives: context text, sealed bytea
 (
@@ -58,12 +60,14 @@ returning number;
 
 -- statement: key_check_value
 -- The check value of the key with that number.
+-- index: sealing_keys_pkey
 -- takes: number bigint
 -- gives: check_value text
 select check_value from sealing_keys where number = :number;
 
 -- statement: keys_use
 -- Records that the key seals and signs now.
+-- index: sealing_keys_pkey
 -- takes: number bigint
 update sealing_keys
 set first_used_at = coalesce(first_used_at, now()), last_used_at = now()
@@ -71,17 +75,20 @@ where number = :number;
 
 -- statement: keys_in_use
 -- The keys with which content may be sealed.
+-- index: sealing_keys_pkey
 -- gives: number bigint
 select number from sealing_keys where :key_in_use() order by number;
 
 -- statement: keys_known
 -- All keys that were recorded.
+-- reads: sealing_keys
 -- gives: number bigint, check_value text
 select number, check_value from sealing_keys;
 
 -- statement: keys_waiting
 -- Jobs that have waited for half a minute because of a missing key, although their pools have free slots. Their
 -- runs get an event. Reads no jobs if this scheduler has every key that the database knows.
+-- index: jobs_waiting, workers_pool
 -- takes: numbers bytea[], max_reported bigint
 -- gives: run_id text, number bigint
 with waits as (

@@ -2,6 +2,7 @@
 
 -- statement: maintenance_read
 -- The site's maintenance: on if there is a reason.
+-- reads: maintenance
 -- gives: reason text null, since text, is_resuming boolean, changes bigint
 select reason, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as since, is_resuming,
     changes
@@ -17,6 +18,7 @@ lock table maintenance in access exclusive mode;
 
 -- statement: maintenance_update
 -- Begins maintenance with the reason, or ends it: null. Runs resume after its end.
+-- reads: maintenance
 -- takes: reason text
 update maintenance
 set since = case when (reason is null) = (:reason::text is null) then since else now() end,
@@ -25,5 +27,6 @@ set since = case when (reason is null) = (:reason::text is null) then since else
 
 -- statement: maintenance_resumed
 -- Records that runs have resumed, unless maintenance was switched again.
+-- reads: maintenance
 -- takes: changes bigint
 update maintenance set is_resuming = false where changes = :changes and is_resuming;

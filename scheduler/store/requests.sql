@@ -3,6 +3,7 @@
 -- statement: requests_beat
 -- Renews the leases of the requests that the notifier still has: run tasks, notifications and calls to
 -- providers. A row for each, in the order of `held`: whether it is still the notifier's.
+-- index: notifications_leases, task_results_leases, vcs_calls_lease
 -- takes: held jsonb, notifier text, lease_seconds double precision
 -- gives: id text, attempt integer, held boolean
 with said as (
@@ -42,6 +43,7 @@ order by s.ord;
 
 -- statement: requests_release
 -- Lets the requests be claimed again, those of run tasks and notifications at once.
+-- index: notifications_leases, task_results_leases, vcs_calls_lease
 -- takes: released jsonb, notifier text
 with said as (
     select id, attempt from jsonb_to_recordset(:released::jsonb) as u(id text, attempt integer)

@@ -6,6 +6,7 @@ to_char(:time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
 
 -- statement: site_status_processes
 -- The kinds and versions of the processes that were seen within the last minute.
+-- reads: notifiers, schedulers, workers
 -- gives: kind text null, version text null, count bigint, seen_at text
 select kind, version, count(*) as count, :status_time(max(seen_at)) as seen_at
 from processes
@@ -15,6 +16,8 @@ order by kind, version;
 
 -- statement: site_status_pools
 -- Pools with jobs, live workers, or that are drained; those with most waiting jobs first.
+-- index: run_quotas_pool_id_key, workers_pool
+-- reads: jobs
 -- takes: max_pools bigint
 -- gives: pool text, waiting bigint, running bigint, oldest_seconds numeric null, workers bigint, slots bigint,
 -- free bigint, drained_at text null, run_limit integer null
@@ -44,6 +47,8 @@ limit :max_pools;
 
 -- statement: site_status_totals
 -- Numbers of the whole site, and the run that waits longest for a worker or its turn.
+-- index: jobs_waiting, runs_position, workspace_holds_until
+-- reads: dead_letters, outbox
 -- gives: outbox bigint, outbox_seconds numeric null, dead_letters bigint, holds bigint,
 -- oldest_run text null
 select (select count(*) from outbox) as outbox,

@@ -2,6 +2,7 @@
 
 -- statement: consent_insert
 -- Stores a consent by its state's digest, and deletes the session's oldest ones from `offset` on.
+-- index: vcs_authorizations_session
 -- takes: hash text, session text, organization_id text, connection_id text, verifier_sealed bytea,
 -- offset bigint, installation bigint
 with old as (
@@ -21,6 +22,7 @@ values (
 
 -- statement: consent_redeem
 -- Deletes the session's consent, so that it is valid once, and returns it unless it is older than ten minutes.
+-- index: vcs_authorizations_session
 -- takes: hash text, session text, connection_id text
 -- gives: organization_id text, organization_name text, installation bigint, verifier_sealed bytea null
 with gone as (
@@ -37,4 +39,5 @@ where g.created_at > now() - interval '10 minutes';
 
 -- statement: consents_sweep
 -- Deletes the consents that have expired.
+-- index: vcs_authorizations_created
 delete from vcs_authorizations where created_at < now() - interval '10 minutes';

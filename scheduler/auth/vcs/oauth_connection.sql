@@ -18,12 +18,14 @@ left join vcs_tokens t on t.connection_id = c.id;
 
 -- statement: oauth_connection_read
 -- The connection with that callback.
+-- index: vcs_connections_callback_id_key, vcs_tokens_connection_id_key
 -- takes: callback_id text
 -- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables() where c.callback_id = :callback_id;
 
 -- statement: oauth_connection_of_token
 -- The connection of that token, if the token can be renewed.
+-- index: organizations_pkey, vcs_connections_pkey, vcs_tokens_pkey
 -- takes: token_id text
 -- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables()

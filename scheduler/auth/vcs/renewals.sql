@@ -6,12 +6,14 @@ select pg_notify('runyard_renewals', '');
 
 -- statement: renewal_plan_token_delete
 -- Renews the connection's token no longer: it does not expire.
+-- index: vcs_renewals_token_id_key, vcs_tokens_connection_id_key
 -- takes: connection_id text
 delete from vcs_renewals where token_id = (select id from vcs_tokens where connection_id = :connection_id);
 
 -- statement: renewal_plan_token_insert
 -- Plans the renewal of the connection's token after three quarters of its life. A new generation ends a renewal
 -- that is under way.
+-- index: vcs_tokens_connection_id_key
 -- takes: connection_id text, expires_in bigint
 insert into vcs_renewals as r(token_id, due_at)
 select id, now() + make_interval(secs => :expires_in::bigint * 0.75)
@@ -31,6 +33,7 @@ on conflict (installation_id) do update set due_at = excluded.due_at, generation
 -- statement: renewals_hasten
 -- A token that was renewed within the last seconds is not renewed again: the refused login had the older one,
 -- or the provider refuses for another reason.
+-- index: vcs_renewals_installation_id_key, vcs_renewals_token_id_key, vcs_tokens_connection_id_key
 -- takes: repository_id text
 -- gives: known bigint, hastened bigint
 with s as (
@@ -51,6 +54,7 @@ select (select count(*) from s) as known, (select count(*) from h) as hastened;
 
 -- statement: renewals_take
 -- Takes up to `max` renewals that are due, the most urgent first, for a minute.
+-- index: vcs_renewals_due
 -- takes: max bigint
 -- gives: subject_id text, token_id text null, installation_id text null, generation bigint, failures integer
 update vcs_renewals
@@ -67,16 +71,19 @@ returning subject_id, token_id, installation_id, generation, failures;
 
 -- statement: renewals_wait
 -- Milliseconds until the next renewal is due, below 0 if it is overdue; null if none is planned.
+-- index: vcs_renewals_due
 -- gives: ms bigint null
 select ceil(extract(epoch from min(due_at) - now()) * 1000)::bigint as ms from vcs_renewals;
 
 -- statement: renewal_is_current
 -- A row, locked, if the renewal has not been replaced.
+-- index: vcs_renewals_pkey
 -- takes: subject_id text, generation bigint
 select 1 from vcs_renewals where subject_id = :subject_id and generation = :generation for update;
 
 -- statement: renewal_postpone
 -- Repeats a failed renewal after `pause` seconds.
+-- index: vcs_renewals_pkey
 -- takes: subject_id text, generation bigint, pause bigint
 update vcs_renewals
 set failures = failures + 1, due_at = now() + make_interval(secs => :pause::bigint)
@@ -84,6 +91,7 @@ where subject_id = :subject_id and generation = :generation;
 
 -- statement: renewal_note
 -- Adds a failed renewal to the events of the connection.
+-- index: vcs_connections_pkey
 -- takes: new_id text, connection_id text, message text
 insert into vcs_events
     (id, organization_id, connection_id, found_by, kind, state, level, message, done_at)
@@ -93,5 +101,6 @@ where id = :connection_id;
 
 -- statement: renewal_end
 -- Deletes a renewal that is over, unless it was replaced.
+-- index: vcs_renewals_pkey
 -- takes: subject_id text, generation bigint
 delete from vcs_renewals where subject_id = :subject_id and generation = :generation;

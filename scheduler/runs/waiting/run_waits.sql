@@ -7,6 +7,9 @@
 --
 -- Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read by their organization, run tasks by
 -- their run. Queues are in the index runs_queue, waiting jobs in jobs_waiting, running ones in jobs_claimed.
+-- index: agent_pools_name, configuration_commits_content, git_jobs_fetch, jobs_claimed, jobs_run_id_key,
+-- jobs_waiting
+-- reads: database_history, maintenance
 -- takes: run_ids text[], lease_seconds integer, max_position integer, keys bytea[], user text
 -- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean, auto_apply
 -- boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean, stopping

@@ -57,12 +57,16 @@ coalesce((
 
 -- statement: audit_of_organization
 -- One page of the organization's events.
+-- index: audit_events_at, audit_events_organization
+-- reads: audit_counted
 -- takes: organization text, since timestamptz, limit bigint, offset bigint
 -- gives: audit_event
 :audit_list(organization_id = :organization, :organization, {x.organization_id = :organization and});
 
 -- statement: audit_of_site
 -- One page of all events, and of those of no organization. `organization` is null.
+-- index: audit_events_at
+-- reads: audit_counted
 -- takes: like audit_of_organization
 -- gives: audit_event
 :audit_list(:organization::text is null, '', {});
@@ -92,6 +96,8 @@ from u;
 -- statement: audit_count
 -- Counts the next hour with events, if it ended at least an hour ago. Concurrent schedulers write identical
 -- rows.
+-- index: audit_events_at
+-- reads: audit_counted
 with h as (
     select c.until as first, date_trunc('hour', e.at) + interval '1 hour' as until
     from audit_counted c

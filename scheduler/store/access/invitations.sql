@@ -29,6 +29,7 @@ m.status = 'invited' and m.created_at <= now() - interval '14 days';
 
 -- statement: invitations_of_user
 -- Invitations to the user's confirmed address, by the organization's name.
+-- index: organization_memberships_user, users_invited
 -- takes: user_id text
 -- gives: invitation
 select :invitations_columns() :invitations_tables()
@@ -37,6 +38,7 @@ order by lower(o.name);
 
 -- statement: invitation_read
 -- One that the user may answer: with its code, or because the address is theirs. Locks the membership.
+-- index: organization_memberships_id, users_invited
 -- takes: membership_id text, user_id text, with_code boolean
 -- gives: invitation
 select :invitations_columns() :invitations_tables()
@@ -45,6 +47,7 @@ for update of m;
 
 -- statement: invited_user_clean
 -- Deletes the user if they have no name and are not invited by any organization any more.
+-- index: organization_memberships_user, users_invited
 -- takes: user_id text
 delete from users u
 where id = :user_id and username is null and not is_service_account
@@ -52,6 +55,7 @@ where id = :user_id and username is null and not is_service_account
 
 -- statement: invitation_subscriptions_move
 -- Moves the e-mail subscriptions that the organization set up for the invited user to the user who accepts.
+-- index: notification_configurations_organization, notification_users_user
 -- takes: organization_id text, invited_id text, user_id text
 with old as (
     delete from notification_users n
@@ -66,6 +70,7 @@ on conflict do nothing;
 
 -- statement: membership_of_user
 -- A row if the user is a member of the organization.
+-- index: organization_memberships_pkey
 -- takes: organization_id text, user_id text
 select 1
 from organization_memberships
@@ -73,6 +78,7 @@ where organization_id = :organization_id and user_id = :user_id;
 
 -- statement: invitation_accept
 -- Makes the user who accepts the member.
+-- index: organization_memberships_id
 -- takes: membership_id text, user_id text
 update organization_memberships
 set user_id = :user_id, status = 'active', email = null
@@ -80,11 +86,13 @@ where id = :membership_id;
 
 -- statement: invitation_mail_delete
 -- Deletes the mail, if it was not sent.
+-- index: notifications_membership
 -- takes: membership_id text
 delete from notifications where membership_id = :membership_id;
 
 -- statement: invitation_email_confirm
 -- Confirms the user's address if the code proves that it is theirs.
+-- index: users_by_email
 -- takes: user_id text, with_code boolean, email text
 update users
 set email_confirmed = true
@@ -92,15 +100,18 @@ where id = :user_id and :with_code and lower(email) = lower(:email);
 
 -- statement: invitation_delete
 -- Deletes the invitation.
+-- index: organization_memberships_id
 -- takes: membership_id text
 delete from organization_memberships where id = :membership_id;
 
 -- statement: invitations_expire
 -- Deletes the invitations that have expired.
+-- reads: organization_memberships
 delete from organization_memberships m where :invitation_expired();
 
 -- statement: invited_users_clean
 -- Deletes all users without a name whom no organization invites.
+-- index: organization_memberships_user, users_invited
 delete from users u
 where username is null and not is_service_account
     and not exists (select 1 from organization_memberships m where m.user_id = u.id);

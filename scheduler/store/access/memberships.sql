@@ -24,6 +24,7 @@ join users u on u.id = m.user_id and not u.is_service_account;
 
 -- statement: memberships_list
 -- One page of an organization's memberships, the oldest first.
+-- index: organization_memberships_id, team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: organization_id text, search text, emails text, status text, limit bigint, offset bigint, user text
 -- gives: membership
 with found as (
@@ -47,18 +48,21 @@ order by f.created_at, f.id;
 
 -- statement: memberships_read_all
 -- The memberships with these ids.
+-- index: organization_memberships_id, team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: ids text[], user text
 -- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = any(:ids::text[]);
 
 -- statement: membership_read
 -- The membership of that id.
+-- index: organization_memberships_id, team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: id text, user text
 -- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = :id;
 
 -- statement: membership_guarded
 -- A row if the member is an owner, or is in a team that the requester does not see.
+-- index: team_members_user, teams_organization
 -- takes: organization_id text, user_id text, everywhere boolean, user text
 -- gives: owners boolean
 select t.kind = 'owners' as owners
@@ -71,6 +75,7 @@ limit 1;
 
 -- statement: member_of_email
 -- A row if a member of the organization with a name has that address.
+-- index: users_by_email
 -- takes: organization_id text, email text
 select 1
 from organization_memberships m
@@ -90,12 +95,14 @@ returning id;
 
 -- statement: invitation_expired_delete
 -- Deletes the user's expired invitation to the organization.
+-- index: organization_memberships_user
 -- takes: organization_id text, id text
 delete from organization_memberships m
 where m.organization_id = :organization_id and m.user_id = :id and :invitation_expired();
 
 -- statement: invited_teams_join
 -- Makes the invited user a member of those of the teams that the requester sees, and counts them.
+-- index: team_members_user, teams_name, teams_organization
 -- takes: ids text[], organization_id text, user_id text, user text
 -- gives: joined bigint
 with j as (
@@ -118,6 +125,7 @@ values (:id, :organization_id, :user_id, 'invited', :email);
 -- statement: membership_owners_lock
 -- Locks the owners team of the membership's organization, so that concurrent removals can't remove the last two
 -- owners.
+-- index: organization_memberships_id, teams_name
 -- takes: id text
 select 1
 from teams t
@@ -127,6 +135,7 @@ for update of t;
 
 -- statement: membership_delete
 -- Deletes the membership.
+-- index: organization_memberships_id
 -- takes: id text
 -- gives: organization_id text, user_id text
 delete from organization_memberships where id = :id returning organization_id, user_id;

@@ -30,18 +30,23 @@ values (:new_id, :organization_id, 'Default Project', true);
 
 -- statement: organization_read
 -- The organization of that name, in any case.
+-- index: data_retention_policies_organization_id_key, organizations_name, projects_default, team_members_user,
+-- teams_organization
 -- takes: name text, user text
 -- gives: organization
 select :organizations_columns(:user) :organizations_tables() where lower(o.name) = lower(:name);
 
 -- statement: organization_lookup
 -- Its id and its name as spelled at its creation.
+-- index: organizations_name
 -- takes: name text
 -- gives: id text, name text
 select id, name from organizations where lower(name) = lower(:name);
 
 -- statement: organizations_read_all
 -- The organizations of these names, by name.
+-- index: data_retention_policies_organization_id_key, organizations_name, projects_default, team_members_user,
+-- teams_organization
 -- takes: names text[], user text
 -- gives: organization
 select :organizations_columns(:user) :organizations_tables()
@@ -50,6 +55,9 @@ order by lower(o.name);
 
 -- statement: organizations_list
 -- One page of organizations by name: those of the user, or all. The user of an audit token sees none.
+-- index: data_retention_policies_organization_id_key, organization_memberships_user, projects_default,
+-- team_members_user, teams_organization, teams_user_id_key
+-- reads: organizations
 -- takes: user_id text, search text, limit bigint, offset bigint, user text
 -- gives: organization
 with found as (
@@ -75,6 +83,7 @@ order by lower(f.name);
 
 -- statement: organization_update
 -- Changes what is not null, and the settings that are given.
+-- index: organizations_pkey
 -- takes: id text, name text, email text, settings jsonb, pool_set boolean, pool_id text
 update organizations
 set name = coalesce(:name, name), email = coalesce(:email, email),
@@ -84,12 +93,14 @@ where id = :id;
 
 -- statement: organization_workspaces_lock
 -- Locks the organization's workspaces in the order of their ids.
+-- index: workspaces_name
 -- takes: id text
 select 1 from workspaces where organization_id = :id order by id for update;
 
 -- statement: organization_jobs_lock
 -- Locks the jobs of its current runs. A claim locks its job, so no apply starts between this check and the
 -- deletion.
+-- index: jobs_run_id_key, runs_live
 -- takes: id text
 -- gives: applying boolean
 select state = 'claimed' and stage = 'apply' as applying
@@ -100,16 +111,19 @@ for update;
 
 -- statement: organization_runs_delete
 -- Deletes all its runs, which refer to configuration versions and pools.
+-- index: runs_organization
 -- takes: id text
 delete from runs where organization_id = :id;
 
 -- statement: organization_delete
 -- Deletes the organization with everything in it.
+-- index: organizations_pkey
 -- takes: id text
 delete from organizations where id = :id;
 
 -- statement: organization_capacity
 -- Numbers of its jobs that wait and that are claimed.
+-- index: jobs_run_id_key, runs_live
 -- takes: id text
 -- gives: pending bigint, running bigint
 select count(*) filter (where state = 'waiting') as pending,

@@ -20,6 +20,8 @@ o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
 
 -- statement: site_organizations_list
 -- One page of all organizations by name, or of those that may use the modules of one.
+-- index: run_quotas_organization_id_key, runs_live, teams_name
+-- reads: organizations
 -- takes: search text, module_consumers_of text, limit bigint, offset bigint
 -- gives: site_organization
 with found as (
@@ -43,12 +45,14 @@ order by lower(f.name);
 
 -- statement: site_organization_read
 -- The organization of that name, in any case.
+-- index: organizations_name, run_quotas_organization_id_key, runs_live, teams_name
 -- takes: name text
 -- gives: site_organization
 select :site_organizations_columns() from organizations o where lower(o.name) = lower(:name);
 
 -- statement: site_organization_update
 -- Changes the settings that are given; `is-disabled` is one of them.
+-- index: organizations_pkey
 -- takes: id text, settings jsonb
 update organizations
 set is_disabled = coalesce((:settings::jsonb ->> 'is-disabled')::boolean, is_disabled),
@@ -57,11 +61,13 @@ where id = :id;
 
 -- statement: module_consumers_clear
 -- Deletes the list of organizations that may use the organization's modules.
+-- index: module_consumers_pkey
 -- takes: id text
 delete from module_consumers where organization_id = :id;
 
 -- statement: module_consumers_add
 -- Adds the organizations to that list, and returns a name that does not exist, if any.
+-- index: organizations_name
 -- takes: id text, names text[]
 -- gives: name text
 with named as (

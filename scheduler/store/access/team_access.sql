@@ -44,24 +44,28 @@ where t.id = :team_id and t.kind = 'team' and p.id = :place_id
 
 -- statement: workspace_access_list
 -- One page of the access that teams which the requester sees have to the workspace, the oldest first.
+-- index: team_members_user, team_workspaces_workspace, teams_id_organization_id_key, teams_organization
 -- takes: place_id text, limit bigint, offset bigint, user text
 -- gives: team_access
 :team_access_list(:team_access_of_workspaces());
 
 -- statement: project_access_list
 -- The same for a project.
+-- index: team_members_user, team_projects_project, teams_id_organization_id_key, teams_organization
 -- takes: like workspace_access_list
 -- gives: team_access
 :team_access_list(:team_access_of_projects());
 
 -- statement: workspace_access_read
 -- A team's access to a workspace, if the requester sees the team.
+-- index: team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: id text, user text
 -- gives: team_access
 :team_access_read(:team_access_of_workspaces());
 
 -- statement: project_access_read
 -- The same for a project.
+-- index: team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: like workspace_access_read
 -- gives: team_access
 :team_access_read(:team_access_of_projects());
@@ -69,6 +73,7 @@ where t.id = :team_id and t.kind = 'team' and p.id = :place_id
 -- statement: workspace_access_create
 -- Gives the team access to the workspace; no row if it may not have any. The condition on `workspace_detail` is
 -- true.
+-- index: team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: id text, team_id text, place_id text, access text, rights bigint, detail jsonb,
 -- workspace_detail jsonb, user text
 insert into team_workspaces (id, team_id, workspace_id, access, rights, detail)
@@ -77,6 +82,7 @@ select :id, t.id, p.id, :access, :rights, :detail::jsonb :team_access_place(work
 
 -- statement: project_access_create
 -- The same for a project.
+-- index: team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: like workspace_access_create
 insert into team_projects (id, team_id, project_id, access, rights, project_detail, workspace_detail)
 select :id, t.id, p.id, :access, :rights, :detail::jsonb, :workspace_detail::jsonb
@@ -84,6 +90,7 @@ select :id, t.id, p.id, :access, :rights, :detail::jsonb, :workspace_detail::jso
 
 -- statement: workspace_access_update
 -- Replaces a team's access to a workspace. The condition on `workspace_detail` is true.
+-- index: team_workspaces_pkey
 -- takes: id text, access text, rights bigint, detail jsonb, workspace_detail jsonb
 update team_workspaces
 set access = :access, rights = :rights, detail = :detail::jsonb
@@ -91,6 +98,7 @@ where id = :id and (:workspace_detail::jsonb is null or true);
 
 -- statement: project_access_update
 -- The same for a project.
+-- index: team_projects_pkey
 -- takes: like workspace_access_update
 update team_projects
 set access = :access, rights = :rights, project_detail = :detail::jsonb,
@@ -99,10 +107,12 @@ where id = :id;
 
 -- statement: workspace_access_delete
 -- Ends the team's access to the workspace.
+-- index: team_workspaces_pkey
 -- takes: id text
 delete from team_workspaces where id = :id;
 
 -- statement: project_access_delete
 -- The same for a project.
+-- index: team_projects_pkey
 -- takes: like workspace_access_delete
 delete from team_projects where id = :id;

@@ -40,6 +40,7 @@ where t.id = :team_id and case when :by_membership::boolean then m.id = any(:nam
 
 -- statement: team_read
 -- The team, if the requester sees it.
+-- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: id text, user text
 -- gives: team
 select :teams_columns(:user) :teams_tables()
@@ -47,6 +48,7 @@ where t.id = :id and :team_in_scope(:secret_teams_in_scope(:user), :user);
 
 -- statement: teams_read_all
 -- Those of the teams that the requester sees.
+-- index: organization_memberships_user, team_members_user, teams_name, teams_organization
 -- takes: ids text[], user text
 -- gives: team
 select :teams_columns(:user) :teams_tables()
@@ -54,6 +56,8 @@ where t.id = any(:ids::text[]) and :team_in_scope(:secret_teams_in_scope(:user),
 
 -- statement: teams_list
 -- One page of the organization's teams that the requester sees: the owners first, then by name.
+-- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_name,
+-- teams_organization
 -- takes: organization_id text, search text, names text, limit bigint, offset bigint, user text,
 -- everywhere boolean
 -- gives: team
@@ -78,17 +82,20 @@ order by f.kind <> 'owners', lower(f.name), f.id;
 
 -- statement: team_built_in
 -- The organization's team of a built-in kind.
+-- index: teams_organization
 -- takes: organization_id text, kind text
 -- gives: id text, user_id text
 select id, user_id from teams where organization_id = :organization_id and kind = :kind;
 
 -- statement: owners_among
 -- A row if one of the teams is an owners team.
+-- index: teams_name
 -- takes: ids text[]
 select 1 from teams where id = any(:ids::text[]) and kind = 'owners';
 
 -- statement: team_has_member
 -- A row if the user is a member of the team.
+-- index: team_members_pkey
 -- takes: team_id text, user_id text
 select 1 from team_members where team_id = :team_id and user_id = :user_id;
 
@@ -115,6 +122,7 @@ values (:id, :organization_id, :user_id);
 
 -- statement: team_update
 -- Changes a team. If `access` is null, it and the rights are unchanged.
+-- index: teams_id_organization_id_key
 -- takes: id text, name text, visibility text, access jsonb, sso_team_id text,
 -- allow_member_token_management boolean, rights bigint
 update teams
@@ -126,6 +134,7 @@ where id = :id;
 
 -- statement: team_delete
 -- Deletes the team and the membership of its service user, who is kept because other rows refer to them.
+-- index: organization_memberships_user, teams_id_organization_id_key
 -- takes: id text
 with t as (delete from teams where id = :id returning organization_id, user_id)
 delete from organization_memberships m using t
@@ -140,6 +149,7 @@ on conflict (organization_id, user_id) do update set status = 'active';
 
 -- statement: owners_join
 -- Makes the member an owner.
+-- index: teams_name
 -- takes: organization_id text, user_id text
 insert into team_members (team_id, organization_id, user_id)
 select id, organization_id, :user_id
@@ -149,6 +159,7 @@ on conflict do nothing;
 
 -- statement: team_members_add
 -- Adds the selected members to the team, and counts them.
+-- index: teams_id_organization_id_key
 -- takes: team_id text, names text, by_membership boolean
 -- gives: found bigint
 with n as (:team_members_named()),
@@ -163,11 +174,13 @@ from n;
 
 -- statement: owners_lock
 -- Locks the owners team, so that concurrent removals can't remove the last two owners.
+-- index: teams_name
 -- takes: organization_id text
 select 1 from teams where organization_id = :organization_id and kind = 'owners' for update;
 
 -- statement: owners_any
 -- A row if the organization has an owner with a name besides the service user.
+-- index: teams_name
 -- takes: organization_id text
 select 1
 from teams t
@@ -178,12 +191,14 @@ limit 1;
 
 -- statement: team_lock
 -- Locks the team.
+-- index: teams_id_organization_id_key
 -- takes: team_id text
 -- gives: organization_id text, kind text
 select organization_id, kind from teams where id = :team_id for update;
 
 -- statement: team_members_remove
 -- Removes the selected members from the team.
+-- index: team_members_user, teams_id_organization_id_key
 -- takes: team_id text, names text, by_membership boolean
 delete from team_members d
 using (:team_members_named()) n

@@ -21,24 +21,28 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 
 -- statement: user_read
 -- The user of that id.
+-- index: users_pkey
 -- takes: id text
 -- gives: user
 :users_select() where id = :id;
 
 -- statement: user_of_name
 -- The user of that name, in any case.
+-- index: users_username
 -- takes: username text
 -- gives: id text
 select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
 -- The users with these ids.
+-- index: users_pkey
 -- takes: ids text[]
 -- gives: user
 :users_select() where id = any(:ids::text[]);
 
 -- statement: user_read_known
 -- The user, if the requester is that user or an active member of one of their organizations; null sees all.
+-- index: organization_memberships_user
 -- takes: id text, requester_id text
 -- gives: user
 :users_select() u
@@ -54,6 +58,7 @@ where id = :id
 
 -- statement: user_register
 -- Gives the user without a name who has that address a name; creates the user if there is none.
+-- index: users_invited
 -- takes: new_id text, username text, email text
 -- gives: id text
 with invited as (
@@ -76,11 +81,13 @@ from new;
 
 -- statement: user_invitations_expire
 -- Deletes the new user's expired invitations.
+-- index: organization_memberships_user
 -- takes: id text
 delete from organization_memberships m where user_id = :id and :invitation_expired();
 
 -- statement: user_invitations_accept
 -- Accepts all others, and deletes their mails that were not sent.
+-- index: notifications_membership, organization_memberships_user
 -- takes: id text
 with gone as (
     delete from notifications n
@@ -93,6 +100,7 @@ where user_id = :id;
 
 -- statement: user_update
 -- Changes what is not null. A different address is not confirmed.
+-- index: users_pkey
 -- takes: id text, username text, email text
 update users
 set username = coalesce(:username, username), email = coalesce(:email, email),
@@ -101,6 +109,8 @@ where id = :id;
 
 -- statement: users_list
 -- One page of all people, the oldest first.
+-- index: organization_memberships_user
+-- reads: users
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
 -- gives: user
 with found as (
@@ -121,23 +131,27 @@ order by f.created_at, f.id;
 
 -- statement: user_read_for_site
 -- The person of that id.
+-- index: organization_memberships_user
 -- takes: id text
 -- gives: user
 :users_site_select() from users u where u.id = :id and not u.is_service_account;
 
 -- statement: user_suspend
 -- Suspends or reinstates a person.
+-- index: users_pkey
 -- takes: id text, suspended boolean
 update users set is_suspended = :suspended where id = :id and not is_service_account;
 
 -- statement: user_set_site_admin
 -- Grants or revokes the rights of a site admin.
+-- index: users_pkey
 -- takes: id text, admin boolean
 update users set is_site_admin = :admin where id = :id and not is_service_account;
 
 -- statement: user_owned_lock
 -- Locks the owners teams of which the user is a member, in the order of their ids, so that concurrent removals
 -- can't remove the last owners.
+-- index: team_members_user, teams_name
 -- takes: id text
 -- gives: organization_id text
 select t.organization_id
@@ -149,5 +163,6 @@ for update of t;
 
 -- statement: user_delete
 -- Deletes a person with their tokens, sessions and memberships.
+-- index: users_pkey
 -- takes: id text
 delete from users where id = :id and not is_service_account;

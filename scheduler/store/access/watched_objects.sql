@@ -2,6 +2,7 @@
 
 -- statement: watched_objects_find
 -- The objects that exist, with their places in the arrays. Each join finds at most one row by a unique index.
+-- index: organizations_name
 -- takes: kinds text[], names text[]
 -- gives: n bigint, object_id text, organization_id text, workspace_id text
 select t.n, coalesce(g.id, w.id, p.id, r.id) as object_id,

@@ -5,6 +5,8 @@
 -- how many it looked at. Keeps two kinds of blobs and checks them again after 10 minutes. The first are named
 -- in the bundle of a policy evaluation that has no result yet (policy_evaluations_open). The second are locked
 -- by an upload that is about to refer to them.
+-- index: configuration_versions_blob, git_jobs_blob, loose_blobs_look, operation_blobs_blob,
+-- operations_log_blob, policies_blob
 -- takes: max bigint
 -- gives: looked bigint
 with looked as (

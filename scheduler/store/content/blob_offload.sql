@@ -4,6 +4,8 @@
 -- Makes keys of objects for blobs that may move, the largest first, and lists the keys for removal until the
 -- move commits. The keys are random. The first two digits are a folder, since some stores keep the names of one
 -- folder in one list.
+-- index: blobs_here, object_removals_blob, state_bases_blob
+-- reads: object_usage
 -- takes: from_bytes bigint, after_seconds double precision, max bigint
 -- gives: key text, blob_id text null, size bigint
 with due as (
@@ -36,6 +38,7 @@ order by size;
 -- statement: blob_move_commit
 -- Replaces the row's bytes by the object's key. If the blob was deleted meanwhile, the object stays in
 -- object_removals.
+-- index: blobs_here, object_removals_due
 -- takes: key text, blob_id text, key_number bigint
 with written as (select key from object_removals where key = :key and due_at > now() for update),
 moved as (
@@ -50,17 +53,20 @@ where key = :key and exists (select 1 from moved);
 
 -- statement: blob_move_give_up
 -- Schedules the object for deletion, whether or not it was written. The blob is claimed again only after that.
+-- index: object_removals_pkey
 -- takes: key text
 update object_removals set due_at = now() + interval '5 seconds' where key = :key;
 
 -- statement: blob_move_read
 -- The sealed bytes. No row: the blob was deleted, or is in an object already.
+-- index: blobs_here
 -- takes: blob_id text
 -- gives: bytes_sealed bytea null
 select bytes_sealed from blobs where id = :blob_id and object_key is null;
 
 -- statement: object_removals_take
 -- Claims a batch for 5 minutes, after which those of a crashed process are due again.
+-- index: object_removals_due
 -- takes: max bigint
 -- gives: key text
 update object_removals
@@ -77,6 +83,8 @@ returning key;
 
 -- statement: object_removals_commit
 -- Deletes the rows of deleted objects, and counts them.
+-- index: object_removals_pkey
+-- reads: object_usage
 -- takes: keys text[]
 with gone as (delete from object_removals where key = any(:keys::text[]) returning size)
 update object_usage
@@ -86,5 +94,6 @@ where n > 0;
 
 -- statement: object_removals_return
 -- Lets objects be deleted again in 5 seconds.
+-- index: object_removals_pkey
 -- takes: keys text[]
 update object_removals set due_at = now() + interval '5 seconds' where key = any(:keys::text[]);

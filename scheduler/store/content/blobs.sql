@@ -13,17 +13,20 @@ on conflict (id) do nothing;
 
 -- statement: blob_hold
 -- Prevents the deletion of an existing blob until the transaction ends.
+-- index: blobs_pkey
 -- takes: id text
 select 1 from blobs where id = :id for key share;
 
 -- statement: blob_get
 -- A blob by its id.
+-- index: blobs_pkey
 -- takes: id text
 -- gives: blob_id text null, object_key text null, sealed bytea null
 :blob_select() from blobs b where b.id = :id;
 
 -- statement: blob_pieces_read
 -- Sealed bytes of a blob, from :first_byte (1: its first) on.
+-- index: blobs_pkey
 -- takes: id text, first_byte integer, len integer
 -- gives: object_key text null, sealed bytea null
 select object_key, substring(bytes_sealed from :first_byte::int for :len::int) as sealed

@@ -29,6 +29,7 @@ held as (
 
 -- statement: expiry_logs
 -- Deletes the logs of ended runs.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key, operations_run
 -- takes: ids text[]
 -- gives: expired
 :expiry_rules_runs(),
@@ -45,6 +46,7 @@ order by organization_id;
 
 -- statement: expiry_plan_files
 -- Deletes the data of ended runs that only an apply needs.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: ids text[]
 -- gives: expired
 :expiry_rules_runs(),
@@ -60,6 +62,7 @@ order by organization_id;
 
 -- statement: expiry_plans
 -- Deletes the plans as JSON of ended runs, and the providers' schemas.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: ids text[]
 -- gives: expired
 :expiry_rules_runs(),
@@ -84,6 +87,8 @@ order by organization_id;
 -- and those that a run or a hold needs. A state with status detached loses its job_id: the unique index
 -- state_versions_job would otherwise reject its new status if the job has another state. No worker sends the
 -- state again, because no hold refers to the job any more.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key, operations_run,
+-- runs_active, runs_saved, state_versions_kept
 -- takes: ids text[], by_policy boolean, days bigint, states_newest bigint
 -- gives: expired
 :expiry_rules_followed(state_versions) old as (
@@ -131,6 +136,8 @@ order by organization_id;
 -- statement: expiry_old_configurations
 -- Hides configuration versions that have a newer one, but for the current one of a workspace, and those that a
 -- run needs.
+-- index: configuration_versions_kept, data_retention_policies_organization_id_key,
+-- data_retention_policies_workspace_id_key, run_inputs_configuration
 -- takes: ids text[], by_policy boolean, days bigint
 -- gives: expired
 :expiry_rules_followed(configuration_versions) old as (
@@ -170,6 +177,7 @@ with due as (
 
 -- statement: expiry_hidden_states
 -- Deletes the content of hidden states for good.
+-- index: state_version_outputs_state, state_versions_hidden
 -- takes: days integer, max bigint
 -- gives: expired
 :expiry_hidden(state_versions) outputs as (
@@ -188,6 +196,7 @@ order by w.organization_id;
 
 -- statement: expiry_hidden_configurations
 -- The same for configuration versions.
+-- index: configuration_versions_hidden
 -- takes: like expiry_hidden_states
 -- gives: expired
 :expiry_hidden(configuration_versions) gone as (

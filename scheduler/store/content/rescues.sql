@@ -3,6 +3,7 @@
 -- statement: rescues_insert
 -- Inserts the objects of applies that are claimed. :grants: objects with job, object and sealed. The jobs are
 -- read by their primary key: their ids are an array (db/db.h).
+-- index: jobs_pkey
 -- takes: grants jsonb, keep_seconds double precision
 insert into rescues (object_key, job_id, attempt, key_sealed, delete_at)
 select u.object, j.id, j.attempt, decode(u.sealed, 'base64'), now() + make_interval(secs => :keep_seconds)
@@ -14,6 +15,7 @@ where j.stage = 'apply';
 -- statement: rescues_due
 -- Objects of held workspaces that are due. Each is looked for again after 5 s, then after a tenth of the hold's
 -- age, up to a minute.
+-- index: rescues_job
 -- takes: max bigint
 -- gives: object_key text, job_id text, attempt integer, key_sealed bytea, seen text null, run_id text,
 -- workspace_id text, token_hash text
@@ -35,12 +37,14 @@ returning r.object_key, r.job_id, r.attempt, r.key_sealed, r.seen, d.run_id, d.w
 
 -- statement: rescue_saw
 -- Records the first bytes of the object that was read, in hex.
+-- index: rescues_pkey
 -- takes: object_key text, seen text
 update rescues set seen = :seen where object_key = :object_key;
 
 -- statement: rescues_ended_note
 -- Objects of ended attempts are deleted in 15 minutes. Rows of running applies are few, and those of ended ones
 -- stay for minutes only, unless their hold did not end with the last state.
+-- index: rescues_delete
 update rescues r
 set delete_at = now() + interval '15 minutes'
 where delete_at > now() + interval '15 minutes'
@@ -50,6 +54,7 @@ where delete_at > now() + interval '15 minutes'
 
 -- statement: rescues_take
 -- Claims a batch for 5 minutes, after which those of a crashed process are due again.
+-- index: rescues_delete
 -- takes: max bigint
 -- gives: object_key text
 update rescues
@@ -66,5 +71,6 @@ returning object_key;
 
 -- statement: rescues_delete
 -- Deletes the rows of deleted objects.
+-- index: rescues_pkey
 -- takes: done text[]
 delete from rescues where object_key = any(:done::text[]);

@@ -6,18 +6,21 @@
 
 -- statement: retention_read
 -- days: null: content is never deleted.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: organization_id text, workspace_id text
 -- gives: id text, days integer null
 select id, delete_older_than_n_days as days from data_retention_policies where :retention_owned();
 
 -- statement: retention_delete_other_kind
 -- Deletes the policy if it is of the other kind: with days, or without. :days: 0: without.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: organization_id text, workspace_id text, days bigint
 delete from data_retention_policies
 where :retention_owned() and (delete_older_than_n_days is null) <> (:days::bigint = 0);
 
 -- statement: retention_write
 -- Changes the days of the policy, or inserts it.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: organization_id text, workspace_id text, days bigint, new_id text
 with kept as (
     update data_retention_policies
@@ -31,5 +34,6 @@ where not exists (select 1 from kept);
 
 -- statement: retention_delete
 -- Deletes the policy.
+-- index: data_retention_policies_organization_id_key, data_retention_policies_workspace_id_key
 -- takes: organization_id text, workspace_id text
 delete from data_retention_policies where :retention_owned();

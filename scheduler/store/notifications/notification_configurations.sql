@@ -31,6 +31,7 @@ from notification_configurations c;
 
 -- statement: notification_configuration_read
 -- One configuration.
+-- index: notification_responses_configuration
 -- takes: id text
 -- gives: notification_configuration
 select :notification_configurations() where c.id = :id;
@@ -50,18 +51,21 @@ order by c.created_at, c.id;
 
 -- statement: workspace_configurations
 -- The configurations of a workspace.
+-- index: notification_configurations_workspace, notification_responses_configuration
 -- takes: subscribable_id text, limit bigint, offset bigint
 -- gives: notification_configuration
 :subscribable_configurations(workspace_id);
 
 -- statement: project_configurations
 -- The configurations of a project.
+-- index: notification_configurations_project, notification_responses_configuration
 -- takes: like workspace_configurations
 -- gives: notification_configuration
 :subscribable_configurations(project_id);
 
 -- statement: team_configurations
 -- The configurations of a team.
+-- index: notification_configurations_team, notification_responses_configuration
 -- takes: like workspace_configurations
 -- gives: notification_configuration
 :subscribable_configurations(team_id);
@@ -71,36 +75,42 @@ order by c.created_at, c.id;
 
 -- statement: workspace_subscribable
 -- The workspace and its organization.
+-- index: workspaces_pkey
 -- takes: id text
 -- gives: subscribable
 select id, organization_id from workspaces where id = :id;
 
 -- statement: project_subscribable
 -- The project and its organization.
+-- index: projects_pkey
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id, organization_id from projects where id = :id;
 
 -- statement: team_subscribable
 -- The team and its organization.
+-- index: teams_id_organization_id_key
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id, organization_id from teams where id = :id;
 
 -- statement: workspace_subscribable_lock
 -- Locks the owner, so that no other transaction adds a configuration to it.
+-- index: workspaces_pkey
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id from workspaces where id = :id for no key update;
 
 -- statement: project_subscribable_lock
 -- The same for a project.
+-- index: projects_pkey
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id from projects where id = :id for no key update;
 
 -- statement: team_subscribable_lock
 -- The same for a team.
+-- index: teams_id_organization_id_key
 -- takes: like workspace_subscribable
 -- gives: subscribable
 select id from teams where id = :id for no key update;
@@ -119,23 +129,27 @@ where id = :subscribable_id
 
 -- statement: workspace_configuration_create
 -- Adds a configuration to a workspace.
+-- index: notification_configurations_workspace
 -- takes: subscribable_id text, id text, name text, enabled boolean, destination_type text, url_sealed bytea,
 -- token_sealed bytea, triggers jsonb, emails jsonb, max bigint
 :configuration_create(workspaces, workspace_id);
 
 -- statement: project_configuration_create
 -- Adds a configuration to a project.
+-- index: notification_configurations_project
 -- takes: like workspace_configuration_create
 :configuration_create(projects, project_id);
 
 -- statement: team_configuration_create
 -- Adds a configuration to a team.
+-- index: notification_configurations_team, teams_id_organization_id_key
 -- takes: like workspace_configuration_create
 :configuration_create(teams, team_id);
 
 -- statement: notification_configuration_update
 -- Changes the configuration if nobody else has since `updated_at`, and deletes its notifications if it is disabled.
 -- Keeps its token unless `sets_token`.
+-- index: notifications_configuration
 -- takes: id text, name text, enabled boolean, url_sealed bytea, sets_token boolean, token_sealed bytea,
 -- triggers jsonb, emails jsonb, updated_at timestamptz
 with gone as (delete from notifications where configuration_id = :id and not :enabled)
@@ -149,6 +163,7 @@ where id = :id and updated_at = :updated_at::timestamptz;
 -- statement: notification_users_save
 -- Replaces the configuration's users by those of the array of ids who are members of its organization, and returns the
 -- number of the others.
+-- index: notification_configurations_pkey, notification_users_pkey, organization_memberships_pkey
 -- takes: id text, users jsonb
 -- gives: strangers bigint
 with wanted as (select jsonb_array_elements_text(:users::jsonb) as id),
@@ -166,6 +181,7 @@ select (select count(*) from wanted) - (select count(*) from may) as strangers;
 
 -- statement: notification_configuration_delete
 -- Deletes the configuration with its responses and notifications.
+-- index: notification_configurations_pkey
 -- takes: id text
 delete from notification_configurations where id = :id;
 
@@ -177,6 +193,7 @@ values (:configuration_id, :url_sealed, :code, :body, :headers::jsonb, :successf
 
 -- statement: notification_responses_trim
 -- Deletes all but the latest `kept` responses of each configuration.
+-- index: notification_responses_configuration
 -- takes: configuration_ids text[], kept bigint
 delete from notification_responses
 where id in (

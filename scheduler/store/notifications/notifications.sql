@@ -11,6 +11,7 @@ exists (
 -- statement: notifications_put_up
 -- Creates the notifications of an array of events, and returns them. The end of a run that destroys its workspace
 -- automatically is also an event of `destroyed`.
+-- index: notification_configurations_project, notification_configurations_workspace
 -- takes: events jsonb, give_up_seconds double precision, completed text, errored text, destroyed text
 -- gives: id text, run_id text null
 insert into notifications
@@ -36,6 +37,7 @@ returning id, run_id;
 
 -- statement: notification_reminder_put_up
 -- Creates a reminder for each configuration that subscribes to it. `id` makes their ids.
+-- index: notification_configurations_project, notification_configurations_workspace
 -- takes: workspace_id text, trigger text, due_at timestamptz, id text, give_up_seconds double precision
 insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, due_at, give_up_at)
 select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(),
@@ -46,6 +48,7 @@ where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
 -- statement: notification_verification_put_up
 -- Creates the verification of a configuration.
+-- index: notification_configurations_pkey
 -- takes: configuration_id text, id text, trigger text, give_up_seconds double precision
 insert into notifications (id, configuration_id, trigger, happened_at, give_up_at)
 select :id, id, :trigger, now(), now() + make_interval(secs => :give_up_seconds)
@@ -56,6 +59,7 @@ where id = :configuration_id;
 -- Claims up to `max` notifications: the oldest of notifications_waiting, or of the ids in `asked` if there are any.
 -- Returns all that their messages say. Every join is by a primary key, and the picked ids are an array
 -- (db/db.h, "plans").
+-- index: notifications_waiting, organization_memberships_id, organization_memberships_user
 -- takes: asked jsonb, max bigint, notifier text, lease_seconds double precision, keys bytea[]
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
 -- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,
@@ -121,6 +125,7 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
 -- statement: notifications_delivered
 -- Returns the deliveries in their order, without those of earlier attempts. Logs each that has a configuration, and
 -- deletes notifications that are delivered or given up (`ended`).
+-- index: notification_configurations_pkey, notifications_pkey
 -- takes: deliveries jsonb
 -- gives: notification_ended
 with said as (
@@ -152,6 +157,8 @@ order by ord;
 
 -- statement: notifications_give_up
 -- Deletes notifications that no notifier sent in time, logs and returns them.
+-- index: notification_configurations_pkey
+-- reads: notifications
 -- gives: notification_ended
 with gone as (
     delete from notifications where give_up_at < now() - interval '30 seconds' returning *

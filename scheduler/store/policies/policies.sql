@@ -18,6 +18,7 @@ left join lateral (
 
 -- statement: policies_list
 -- One page by name, with the total in each row; one row without a policy if the page is empty.
+-- index: policies_name, policy_set_policies_policy
 -- takes: organization_id text, search text, kind text, limit bigint, offset bigint
 -- gives: policy
 with found as (
@@ -40,12 +41,14 @@ order by lower(p.name);
 
 -- statement: policy_read
 -- One policy.
+-- index: policy_set_policies_policy
 -- takes: id text
 -- gives: policy
 select :policies() where p.id = :id;
 
 -- statement: policies_read_all
 -- Policies by their ids, sorted by name.
+-- index: policy_set_policies_policy
 -- takes: ids text[]
 -- gives: policy
 select :policies()
@@ -60,6 +63,7 @@ values (:id, :organization_id, :name, :kind, :description, :query, :enforcement)
 
 -- statement: policy_update
 -- Changes all but the name, the kind and the source.
+-- index: policies_pkey
 -- takes: id text, description text, query text, enforcement text
 update policies
 set description = :description, query = :query, enforcement = :enforcement, updated_at = now()
@@ -67,10 +71,12 @@ where id = :id;
 
 -- statement: policy_delete
 -- Deletes the policy, also from its sets.
+-- index: policies_pkey
 -- takes: id text
 delete from policies where id = :id;
 
 -- statement: policy_upload
 -- Sets the policy's source.
+-- index: policies_pkey
 -- takes: id text, blob text
 update policies set blob_id = :blob, updated_at = now() where id = :id;

@@ -5,6 +5,8 @@
 -- kinds. The organization's sets, and what belongs to each, are found in the indexes that begin with their
 -- owner's id. A set applies if it is global or attached to the workspace or its project, unless the workspace
 -- or its project is excluded.
+-- index: policy_set_parameters_policy_set_id_key_key, policy_set_projects_project,
+-- policy_set_workspaces_workspace, policy_sets_name, tool_versions_version
 -- takes: run_id text, workspace_id text
 -- gives: kind text
 with own as (
@@ -90,6 +92,7 @@ on conflict (run_id, stage) do nothing;
 -- One row: the facts about a run with the names of the API (proto/README, Policies), but for `variables`, and
 -- what is sealed of its variables. Every join is by a primary or unique key; tags are found by their workspace
 -- or project.
+-- index: cost_estimates_run_id_key, tag_bindings_project, tag_bindings_workspace
 -- takes: run_id text
 -- gives: id text, run jsonb, snapshot_sealed bytea, variables_sealed bytea null
 select r.id,
@@ -157,12 +160,14 @@ where r.id = :run_id;
 
 -- statement: policy_run_bundle
 -- The copy of the sets that apply to the run.
+-- index: policy_evaluations_run_id_kind_key
 -- takes: run_id text, kind text
 -- gives: bundle jsonb
 select bundle from policy_evaluations where run_id = :run_id and kind = :kind;
 
 -- statement: policy_outcome_keep
 -- Writes the outcome of one of the evaluation's sets; a later one replaces it.
+-- index: policy_evaluations_pkey
 -- takes: evaluation_id text, set_id text, outcomes jsonb, error text, counts jsonb
 insert into policy_set_outcomes
     (id, policy_evaluation_id, policy_set_id, name, description, overridable, outcomes, error, result_count)
@@ -175,12 +180,14 @@ on conflict (id) do update set outcomes = excluded.outcomes, error = excluded.er
 
 -- statement: policy_evaluation_lock
 -- Locks the evaluation.
+-- index: policy_evaluations_run_id_kind_key
 -- takes: run_id text, kind text
 -- gives: id text
 select id from policy_evaluations where run_id = :run_id and kind = :kind for update;
 
 -- statement: policy_evaluation_keep
 -- Writes the result of the evaluation.
+-- index: policy_evaluations_pkey
 -- takes: id text, counts jsonb, result jsonb, output text
 update policy_evaluations
 set result_count = :counts::jsonb, result = :result::jsonb, output = :output, updated_at = now()

@@ -15,6 +15,7 @@ join policy_sets s on s.id = v.policy_set_id;
 
 -- statement: policy_set_version_take
 -- Makes the version the set's newest; changes no row if the set has single policies.
+-- index: policy_set_policies_pkey, policy_sets_pkey
 -- takes: policy_set_id text, id text
 update policy_sets s
 set newest_version_id = :id
@@ -33,24 +34,28 @@ values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())))
 
 -- statement: policy_set_version_read
 -- One version.
+-- index: policy_set_version_commits_pkey, policy_set_versions_pkey, policy_sets_pkey
 -- takes: id text
 -- gives: policy_set_version
 :policy_set_versions() where v.id = :id;
 
 -- statement: policy_set_versions_read_all
 -- Versions by their ids, the oldest first.
+-- index: policy_set_version_commits_pkey, policy_set_versions_pkey, policy_sets_pkey
 -- takes: ids text[]
 -- gives: policy_set_version
 :policy_set_versions() where v.id = any(:ids::text[]) order by v.created_at, v.id;
 
 -- statement: policy_set_version_lock
 -- Locks the version.
+-- index: policy_set_versions_pkey
 -- takes: id text
 -- gives: policy_set_id text, status text, blob_id text null
 select policy_set_id, status, blob_id from policy_set_versions where id = :id for update;
 
 -- statement: policy_set_version_ready
 -- The version has its archive.
+-- index: policy_set_versions_pkey
 -- takes: id text, blob text
 update policy_set_versions
 set status = 'ready', blob_id = :blob, error = null, error_message = null,
@@ -62,6 +67,7 @@ where id = :id;
 
 -- statement: policy_set_use_newest
 -- The newest ready version becomes the set's current one.
+-- index: policy_set_versions_set
 -- takes: policy_set_id text
 update policy_sets
 set current_version_id = (
@@ -75,6 +81,7 @@ where id = :policy_set_id;
 
 -- statement: policy_set_version_refuse
 -- Marks a version as errored unless it is ready.
+-- index: policy_set_versions_pkey
 -- takes: id text, why text
 update policy_set_versions
 set status = 'errored', error = 'invalid_archive', error_message = :why,

@@ -29,6 +29,7 @@ join organizations o on o.id = s.organization_id;
 
 -- statement: policy_sets_list
 -- One page by name, with the total in each row; one row without a set if the page is empty.
+-- index: policy_sets_name, vcs_tokens_connection_id_key
 -- takes: organization_id text, search text, kind text, limit bigint, offset bigint
 -- gives: policy_set
 with found as (
@@ -51,6 +52,7 @@ order by lower(s.name);
 
 -- statement: policy_set_read
 -- One set.
+-- index: vcs_tokens_connection_id_key
 -- takes: id text
 -- gives: policy_set
 select :policy_sets() where s.id = :id;
@@ -67,6 +69,7 @@ values (:id, :organization_id, :name, :description, :kind, :global, :overridable
 
 -- statement: policy_set_update
 -- `settings`: the members to change.
+-- index: policy_sets_pkey
 -- takes: id text, name text, description text, global boolean, overridable boolean, agent_enabled boolean,
 -- tool_version text, policies_path text, settings jsonb
 update policy_sets
@@ -77,6 +80,7 @@ where id = :id;
 
 -- statement: policy_set_delete
 -- Deletes a set. Its policies stay.
+-- index: policy_sets_pkey
 -- takes: id text
 delete from policy_sets where id = :id;
 
@@ -106,6 +110,7 @@ from may;
 
 -- statement: policy_set_attach_policies
 -- Policies of the set's kind, if it has no versions and no repository.
+-- index: policies_name
 -- takes: id text, ids text[]
 -- gives: policy_set_attached
 :policy_set_attach(policies, {
@@ -120,24 +125,28 @@ from may;
 
 -- statement: policy_set_attach_workspaces
 -- Includes workspaces.
+-- index: workspaces_name
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(workspaces, policy_set_workspaces, workspace_id, false);
 
 -- statement: policy_set_attach_workspace_exclusions
 -- Excludes workspaces.
+-- index: workspaces_name
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(workspaces, policy_set_workspaces, workspace_id, true);
 
 -- statement: policy_set_attach_projects
 -- Includes projects.
+-- index: projects_name
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(projects, policy_set_projects, project_id, false);
 
 -- statement: policy_set_attach_project_exclusions
 -- Excludes projects.
+-- index: projects_name
 -- takes: like policy_set_attach_policies
 -- gives: policy_set_attached
 :policy_set_scope(projects, policy_set_projects, project_id, true);
@@ -147,25 +156,30 @@ delete from :table where policy_set_id = :id and :column = any(:ids::text[]) :co
 
 -- statement: policy_set_detach_policies
 -- Removes policies from the set.
+-- index: policy_set_policies_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_policies, policy_id, {});
 
 -- statement: policy_set_detach_workspaces
 -- Ends the inclusion of workspaces.
+-- index: policy_set_workspaces_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_workspaces, workspace_id, and not excluded);
 
 -- statement: policy_set_detach_workspace_exclusions
 -- Ends the exclusion of workspaces.
+-- index: policy_set_workspaces_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_workspaces, workspace_id, and excluded);
 
 -- statement: policy_set_detach_projects
 -- Ends the inclusion of projects.
+-- index: policy_set_projects_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_projects, project_id, and not excluded);
 
 -- statement: policy_set_detach_project_exclusions
 -- Ends the exclusion of projects.
+-- index: policy_set_projects_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_projects, project_id, and excluded);

@@ -33,18 +33,24 @@ left join lateral (
 
 -- statement: policy_evaluations_view
 -- The run's evaluation of one kind: none or one row.
+-- index: policy_evaluations_run_id_kind_key, policy_set_outcomes_evaluation, task_stages_run_id_stage_key,
+-- team_members_user, team_projects_project, team_workspaces_workspace
 -- takes: run_id text, kind text, user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.run_id = :run_id and e.kind = :kind;
 
 -- statement: policy_evaluation_view
 -- One evaluation of that kind.
+-- index: policy_set_outcomes_evaluation, task_stages_run_id_stage_key, team_members_user,
+-- team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: id text, kind text, user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.id = :id and e.kind = :kind;
 
 -- statement: policy_evaluation_views_of
 -- Evaluations by their ids.
+-- index: policy_set_outcomes_evaluation, task_stages_run_id_stage_key, team_members_user,
+-- team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: ids text[], user text
 -- gives: policy_evaluation
 :policy_evaluations(:user) where e.id = any(:ids::text[]);
@@ -55,12 +61,14 @@ left join lateral (
 
 -- statement: policy_outcomes_view
 -- The outcomes of an evaluation, one per policy set, by name.
+-- index: policy_set_outcomes_evaluation
 -- takes: evaluation_id text
 -- gives: policy_outcome
 select * from policy_set_outcomes where policy_evaluation_id = :evaluation_id order by name, id;
 
 -- statement: policy_outcome_view
 -- One outcome with the place of its run.
+-- index: policy_evaluations_pkey, policy_set_outcomes_pkey, runs_pkey
 -- takes: id text
 -- gives: policy_outcome
 select o.*, n.organization_id, n.workspace_id

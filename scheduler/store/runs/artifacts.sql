@@ -2,6 +2,7 @@
 
 -- statement: artifacts_of_run
 -- The JSON and the schemas of a plan.
+-- index: operation_blobs_pkey, operations_pkey
 -- takes: plan_id text
 -- gives: json_blob text null, schemas_blob text null, plan_deleted boolean
 select (select blob_id from operation_blobs where operation_id = o.id and kind = 'json') as json_blob,
@@ -37,6 +38,7 @@ left join blobs b on b.id = c.blob_id :claimed_job();
 
 -- statement: artifact_state
 -- The workspace's current state.
+-- index: state_bases_blob
 -- takes: like artifact_configuration
 -- gives: artifact
 :state_content_select()
@@ -46,24 +48,28 @@ left join state_versions s on s.id = w.current_state_id :state_content_join() :c
 
 -- statement: artifact_plan
 -- The plan that an apply executes.
+-- index: blobs_pkey, jobs_pkey, operation_blobs_pkey
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('plan');
 
 -- statement: artifact_plan_json
 -- The plan as JSON.
+-- index: blobs_pkey, jobs_pkey, operation_blobs_pkey
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('json');
 
 -- statement: artifact_schemas
 -- The schemas of the plan's providers.
+-- index: blobs_pkey, jobs_pkey, operation_blobs_pkey
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('schemas');
 
 -- statement: artifact_init
 -- What init installed for the plan.
+-- index: blobs_pkey, jobs_pkey, operation_blobs_pkey
 -- takes: like artifact_configuration
 -- gives: artifact
 :plan_artifact('init');

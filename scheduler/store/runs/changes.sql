@@ -25,6 +25,7 @@ jsonb_to_recordset(:rows::jsonb) as u(:columns);
 
 -- statement: changes_ended_jobs
 -- Deletes the jobs, locked in the order of their ids.
+-- index: jobs_pkey
 -- takes: like changes_new_runs
 delete from jobs
 where id = any(array(
@@ -37,6 +38,7 @@ where id = any(array(
 
 -- statement: changes_runs
 -- The new states of runs. A requested stop allows a force-cancel 10 seconds later.
+-- index: runs_pkey
 -- takes: like changes_new_runs
 update runs r
 set status = u.status, stage = u.stage, has_changes = u.has_changes, queued = u.queued, underway = u.underway,
@@ -59,6 +61,7 @@ where r.id = u.id;
 
 -- statement: changes_inputs
 -- Why a run errored, and who decided; the first values are replaced only by new ones.
+-- index: run_inputs_pkey
 -- takes: like changes_new_runs
 update run_inputs i
 set error = coalesce(u.error, i.error), confirmed_by = coalesce(u.confirmed_by, i.confirmed_by),
@@ -68,6 +71,7 @@ where i.run_id = u.run_id;
 
 -- statement: changes_new_jobs
 -- A job needs the engine and the version of its plan, or a worker for its stage.
+-- index: operations_pkey, run_inputs_pkey
 -- takes: like changes_new_runs
 insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class, needs)
 select u.id, u.run_id, u.workspace_id, u.organization_id, u.pool_id, u.stage, u.class,
@@ -87,6 +91,7 @@ left join operations p on p.id = 'plan' || substr(u.run_id, 4);
 
 -- statement: changes_retried_jobs
 -- Offers the jobs again. `lost`: the last attempt was lost with its worker.
+-- index: jobs_pkey, workers_pkey
 -- takes: like changes_new_runs
 update jobs j
 set state = 'waiting', attempt = attempt + 1, started = false, stop = 0, worker_id = null, token_hash = null,
@@ -101,11 +106,13 @@ where j.id = u.id;
 
 -- statement: changes_stopped_jobs
 -- Asks for stops.
+-- index: jobs_pkey
 -- takes: like changes_new_runs
 update jobs j set stop = u.stop from :changes_rows({id text, stop smallint}) where j.id = u.id;
 
 -- statement: changes_states
 -- The last state of an ended apply is no longer intermediate.
+-- index: state_versions_job
 -- takes: like changes_new_runs
 update state_versions s
 set intermediate = false, recovered = u.recovered
@@ -114,6 +121,7 @@ where s.job_id = u.job_id;
 
 -- statement: changes_operations
 -- Plans and applies, in the order of their ids, as uploads lock them.
+-- index: operations_pkey
 -- takes: like changes_new_runs
 update operations o
 set status = u.status, status_timestamps = o.status_timestamps || u.status_timestamps,
@@ -132,6 +140,7 @@ where o.id = u.id;
 
 -- statement: changes_task_stages
 -- The statuses of task stages.
+-- index: task_stages_run_id_stage_key
 -- takes: like changes_new_runs
 update task_stages t
 set status = u.status, status_timestamps = t.status_timestamps || u.times, updated_at = now()
@@ -140,6 +149,7 @@ where t.run_id = u.run_id and t.stage = u.stage;
 
 -- statement: changes_policies
 -- The statuses of evaluations. A failed one is not canceled.
+-- index: policy_evaluations_run_id_kind_key
 -- takes: like changes_new_runs
 update policy_evaluations e
 set status = u.status, overridden_by = coalesce(u.actor, e.overridden_by),
@@ -149,6 +159,7 @@ where e.run_id = u.run_id and e.kind = u.stage and not (e.status = 'failed' and 
 
 -- statement: changes_costs
 -- The statuses of cost estimates.
+-- index: cost_estimates_run_id_key
 -- takes: like changes_new_runs
 update cost_estimates c
 set status = u.status, status_timestamps = c.status_timestamps || u.times,
@@ -161,6 +172,7 @@ where c.run_id = u.run_id;
 
 -- statement: changes_workspaces
 -- The current run of each workspace, which is also its latest.
+-- index: workspaces_pkey
 -- takes: like changes_new_runs
 update workspaces w
 set current_run_id = u.current, latest_run_id = coalesce(u.current, w.latest_run_id)
@@ -175,6 +187,7 @@ where w.id = u.id;
 -- statement: changes_ended_runs
 -- Updates the totals of the workspaces whose runs ended, from up to 30 last runs (migration 0024). `ended` has one
 -- row per workspace. All tables are read and written by their primary keys, policy_evaluations by its run.
+-- index: policy_evaluations_run_id_kind_key
 -- takes: like changes_new_runs
 with ended as (
     select u.workspace, count(*) as count, array_agg(u.run) as runs,

@@ -9,6 +9,7 @@ coalesce(
 
 -- statement: cost_estimate_create
 -- Creates the run's estimate if a setting enables it; returns its id then.
+-- index: organizations_pkey, runs_pkey, workspaces_pkey
 -- takes: run_id text, id text, status text
 -- gives: id text
 insert into cost_estimates (id, run_id, status, status_timestamps)
@@ -25,6 +26,7 @@ returning id;
 
 -- statement: cost_estimate_keep
 -- Writes a worker's result.
+-- index: cost_estimates_run_id_key
 -- takes: run_id text, document jsonb, prior numeric, proposed numeric, delta numeric, currency text,
 -- resources integer, matched integer, unmatched integer, error text
 update cost_estimates
@@ -44,12 +46,14 @@ select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r 
 
 -- statement: cost_estimate_view
 -- One estimate.
+-- index: cost_estimates_pkey, runs_pkey
 -- takes: id text
 -- gives: cost_estimate
 :cost_estimates() where c.id = :id;
 
 -- statement: cost_estimate_views_of
 -- Estimates by their ids.
+-- index: cost_estimates_pkey, runs_pkey
 -- takes: ids text[]
 -- gives: cost_estimate
 :cost_estimates() where c.id = any(:ids::text[]);

@@ -15,6 +15,7 @@ left join workspace_holds h on h.run_id = r.id and h.until is not null
 -- statement: holds_begin
 -- Begins the holds of an array of {job, event, engine_ended}, with their events. Jobs, workers and workspaces are read
 -- by their primary keys; the jobs' ids are an array (db/db.h, "plans").
+-- index: jobs_pkey, workers_pkey, workspaces_pkey
 -- takes: holds jsonb
 with begun as (
     insert into workspace_holds
@@ -58,6 +59,7 @@ values (:id, :run_id, :action, :description, :actor_id);
 
 -- statement: hold_end
 -- Ends the hold. Its row stays, so that a late state finds its run.
+-- index: workspace_holds_pkey, workspaces_pkey
 -- takes: workspace_id text, job_id text
 with free as (update workspaces set hold_job_id = null where id = :workspace_id)
 update workspace_holds
@@ -66,11 +68,13 @@ where job_id = :job_id;
 
 -- statement: hold_settle
 -- Only a person can end the hold from now on.
+-- index: workspace_holds_pkey
 -- takes: job_id text
 update workspace_holds set settled_at = coalesce(settled_at, now()) where job_id = :job_id;
 
 -- statement: hold_stop
 -- Asks the worker to stop the apply, and shows that in its run.
+-- index: run_inputs_pkey, runs_pkey, workspace_holds_pkey
 -- takes: job_id text, stop smallint, run_id text, actor_id text
 with asked as (update workspace_holds set stop = :stop where job_id = :job_id),
 shown as (
@@ -83,6 +87,7 @@ where id = :run_id;
 
 -- statement: hold_lock
 -- Locks a workspace, by its id or by its run, and its hold; no row if that is not the job's.
+-- index: unrecorded_resources_job_id_digest_key
 -- takes: workspace_id text, run_id text, job_id text
 -- gives: job_id text, run_id text, workspace_id text, attempt integer null, token_hash text,
 -- organization_id text, cooled_off boolean, hold_stop smallint null, hold_engine_ended boolean,
@@ -99,6 +104,7 @@ for update of w, h;
 
 -- statement: hold_of_token
 -- The hold of an ended attempt, and whether the workspace is still held for it.
+-- index: workspace_holds_pkey, workspaces_pkey
 -- takes: job_id text, token_hash text
 -- gives: job_id text, run_id text, workspace_id text, holds boolean
 select h.job_id, h.run_id, h.workspace_id, coalesce(w.hold_job_id = h.job_id, false) as holds
@@ -108,12 +114,15 @@ where h.job_id = :job_id and h.token_hash = :token_hash;
 
 -- statement: hold_forget
 -- Deletes the hold unless the workspace is still held for it.
+-- index: workspace_holds_pkey
+-- reads: workspaces
 -- takes: job_id text
 delete from workspace_holds
 where job_id = :job_id and not exists (select 1 from workspaces where hold_job_id = :job_id);
 
 -- statement: holds_due
 -- Holds whose deadline has passed, the oldest deadline first.
+-- index: workspace_holds_until
 -- takes: max bigint
 -- gives: workspace_id text, job_id text
 select h.workspace_id, h.job_id
@@ -125,6 +134,7 @@ limit :max;
 
 -- statement: holds_alert
 -- Marks holds that have lasted too long, and returns each once.
+-- index: workspace_holds_until
 -- takes: alert_seconds double precision, max bigint
 -- gives: workspace_id text, run_id text, worker text, began_at timestamptz, until timestamptz null
 update workspace_holds
@@ -142,6 +152,7 @@ returning workspace_id, run_id, worker, began_at, until;
 
 -- statement: hold_of_workspace
 -- The workspace and its hold, whose columns are null if there is none.
+-- index: unrecorded_resources_job_id_digest_key
 -- takes: workspace_id text
 -- gives: workspace_id text, workspace text, organization_id text, organization text, run_id text null,
 -- worker text null, since text null, until text null, cooled_off boolean, hold_stop smallint null,
@@ -159,6 +170,7 @@ where w.id = :workspace_id;
 
 -- statement: holds_list
 -- All current holds, the oldest first. `until`: null if there is no deadline.
+-- index: workspace_holds_until
 -- gives: workspace_id text, workspace text, organization text, run_id text, worker text, began_at timestamptz,
 -- until timestamptz null, stop smallint
 select w.id as workspace_id, w.name as workspace, o.name as organization, h.run_id, h.worker, h.began_at,

@@ -10,6 +10,7 @@ from unnest(:operations::text[], :starts::bigint[], :lengths::integer[], :sealed
 
 -- statement: log_line_add
 -- Makes room for the line; returns where it begins.
+-- index: operations_pkey
 -- takes: operation_id text, len bigint
 -- gives: start bigint
 update operations
@@ -21,6 +22,7 @@ returning log_length - :len as start;
 -- The log's row, with its chunks in the range [offset, end) of the stream. Both are of one snapshot, since log_pack may
 -- replace chunks by a blob. `start` is null if there is no chunk. The index finds the first chunk of the range, so a
 -- read at the end of a log does not scan the chunks before it.
+-- index: log_chunks_pkey, operations_pkey
 -- takes: operation_id text, offset bigint, end integer
 -- gives: log_length bigint, log_ended boolean, log_blob text null, deleted boolean, start bigint null,
 -- bytes_sealed bytea null
@@ -36,6 +38,7 @@ order by c.start;
 
 -- statement: log_lookup
 -- The log and its place, without its bytes.
+-- index: operations_pkey, runs_pkey, workspaces_pkey
 -- takes: operation_id text
 -- gives: organization_id text, workspace_id text, workspace_name text, run_id text, log_length bigint,
 -- log_ended boolean, log_deleted boolean
@@ -48,6 +51,7 @@ where o.id = :operation_id;
 
 -- statement: logs_lengths
 -- The lengths of the streams: with the STX, and with the ETX if the log has ended. `stored`: the bytes are in chunks.
+-- index: operations_pkey
 -- takes: operation_ids text[]
 -- gives: id text, length bigint, ended boolean, stored boolean
 select id,
@@ -58,6 +62,7 @@ where id = any(:operation_ids::text[]);
 
 -- statement: log_pack_lock
 -- Locks the log; no row if it can't be packed.
+-- index: operations_pkey
 -- takes: operation_id text, min bigint, max bigint
 select 1
 from operations
@@ -67,10 +72,12 @@ for no key update;
 
 -- statement: log_pack_set
 -- The log's bytes are in the blob.
+-- index: operations_pkey
 -- takes: operation_id text, blob text
 update operations set log_blob = :blob where id = :operation_id;
 
 -- statement: log_pack_delete
 -- Deletes the log's chunks.
+-- index: log_chunks_pkey
 -- takes: operation_id text
 delete from log_chunks where operation_id = :operation_id;

@@ -2,6 +2,7 @@
 
 -- statement: plan_export_create
 -- Adds no row if the plan has no JSON.
+-- index: operation_blobs_pkey, operations_pkey
 -- takes: id text, plan_id text, data_type text, user_id text
 insert into plan_exports (id, run_id, data_type, created_by, expires_at)
 select :id, run_id, :data_type, :user_id, now() + interval '1 hour'
@@ -28,5 +29,6 @@ where e.id = :id;
 
 -- statement: plan_export_delete
 -- Deletes an export.
+-- index: plan_exports_pkey
 -- takes: id text
 delete from plan_exports where id = :id;

@@ -9,18 +9,21 @@ select e.*, r.organization_id, r.workspace_id from run_events e join runs r on r
 
 -- statement: run_events_of
 -- The run's events, first to last.
+-- index: run_events_run
 -- takes: run_id text
 -- gives: run_event_shown
 :run_events_shown() where e.run_id = :run_id order by e.created_at, e.action <> 'created', e.id;
 
 -- statement: run_event_views_of
 -- Events by their ids, first to last.
+-- index: run_events_pkey, runs_pkey
 -- takes: ids text[]
 -- gives: run_event_shown
 :run_events_shown() where e.id = any(:ids::text[]) order by e.created_at, e.action <> 'created', e.id;
 
 -- statement: run_event_view
 -- One event.
+-- index: run_events_pkey, runs_pkey
 -- takes: id text
 -- gives: run_event_shown
 :run_events_shown() where e.id = :id;
@@ -35,6 +38,7 @@ insert into run_events (id, run_id, action, description, actor_id, comment_id);
 
 -- statement: run_event_add_once
 -- The same, unless the run has an event with that action.
+-- index: run_events_run
 -- takes: like run_event_add
 :run_events_insert()
 select :id, :run_id, :action, :description, :actor_id, :comment_id
@@ -49,24 +53,28 @@ select c.*, r.organization_id, r.workspace_id from comments c join runs r on r.i
 
 -- statement: comments_of_run
 -- The run's comments, first to last.
+-- index: comments_run
 -- takes: run_id text
 -- gives: comment
 :comments() where c.run_id = :run_id order by c.created_at, c.id;
 
 -- statement: comment_views_of
 -- Comments by their ids.
+-- index: comments_pkey, runs_pkey
 -- takes: ids text[]
 -- gives: comment
 :comments() where c.id = any(:ids::text[]);
 
 -- statement: comment_view
 -- One comment.
+-- index: comments_pkey, runs_pkey
 -- takes: id text
 -- gives: comment
 :comments() where c.id = :id;
 
 -- statement: comment_write
 -- Returns the run's place.
+-- index: runs_pkey
 -- takes: id text, run_id text, body text, user_id text
 -- gives: workspace_id text, organization_id text
 with c as (

@@ -14,6 +14,8 @@ join workspaces s on s.id = t.source_id;
 
 -- statement: run_triggers_list
 -- One page, the oldest first, with the total in each row; one row without a trigger if the page is empty.
+-- index: run_triggers_pkey, workspaces_pkey
+-- reads: run_triggers
 -- takes: workspace_id text, outbound boolean, limit bigint, offset bigint
 -- gives: run_trigger
 with found as (
@@ -34,17 +36,20 @@ order by t.created_at, t.id;
 
 -- statement: run_trigger_read
 -- One trigger.
+-- index: run_triggers_pkey, workspaces_pkey
 -- takes: id text
 -- gives: run_trigger
 select :run_trigger_columns() :run_trigger_tables() where t.id = :id;
 
 -- statement: run_trigger_lock
 -- Locks the workspace, so that no other request counts its sources.
+-- index: workspaces_pkey
 -- takes: workspace_id text
 select 1 from workspaces where id = :workspace_id for no key update;
 
 -- statement: run_trigger_create
 -- Adds no row if the workspace has the maximum number of sources.
+-- index: run_triggers_pair
 -- takes: id text, workspace_id text, source_id text, max_sources bigint
 insert into run_triggers (id, workspace_id, source_id)
 select :id, :workspace_id, :source_id
@@ -52,11 +57,13 @@ where (select count(*) from run_triggers where workspace_id = :workspace_id) < :
 
 -- statement: run_trigger_delete
 -- Deletes a trigger. Its pending triggers stay.
+-- index: run_triggers_pkey
 -- takes: id text
 delete from run_triggers where id = :id;
 
 -- statement: pending_triggers_insert
 -- Inserts a pending trigger for each target of the runs.
+-- index: run_triggers_source
 -- takes: run_ids text[]
 insert into pending_run_triggers (run_id, workspace_id)
 select r.id, t.workspace_id
@@ -67,6 +74,7 @@ on conflict do nothing;
 
 -- statement: pending_triggers_due
 -- The longest due first.
+-- index: pending_run_triggers_next
 -- takes: limit bigint
 -- gives: run_id text, workspace_id text
 select run_id, workspace_id
@@ -78,6 +86,7 @@ limit :limit;
 -- statement: pending_trigger_lock
 -- Locks a pending trigger that is due. `workspace_name` is null if the target was deleted. No row: another scheduler
 -- has locked it.
+-- index: pending_run_triggers_pkey, runs_pkey, workspaces_pkey
 -- takes: run_id text, workspace_id text
 -- gives: source_name text, workspace_name text null, auto_apply boolean
 select s.name as source_name, w.name as workspace_name,
@@ -91,11 +100,13 @@ for update of p skip locked;
 
 -- statement: pending_trigger_delete
 -- The pending trigger is done.
+-- index: pending_run_triggers_pkey
 -- takes: run_id text, workspace_id text
 delete from pending_run_triggers where run_id = :run_id and workspace_id = :workspace_id;
 
 -- statement: pending_trigger_postpone
 -- The next try is after 2 s, then twice as long, at most 5 minutes. `workspace_name` is null if the target was deleted.
+-- index: pending_run_triggers_pkey, workspaces_pkey
 -- takes: run_id text, workspace_id text, error text
 -- gives: tries integer, workspace_name text null
 update pending_run_triggers p

@@ -76,6 +76,8 @@ join operations p on p.id = 'plan' || substr(r.id, 4) :hold_join();
 
 -- statement: run_view
 -- One run.
+-- index: comments_run, cost_estimates_run_id_key, policy_evaluations_run_id_kind_key, run_events_run,
+-- runs_queue, task_stages_run_id_stage_key
 -- takes: run_id text, user text
 -- gives: run_view
 :run_view_of(:user) from runs r :run_view_joins() where r.id = :run_id;
@@ -83,18 +85,23 @@ join operations p on p.id = 'plan' || substr(r.id, 4) :hold_join();
 -- statement: run_view_for_all_rights
 -- The same for requesters with all rights. PostgreSQL initializes every subquery of a statement, also those that a
 -- `case` skips. So this statement has no lookup of rights.
+-- index: comments_run, cost_estimates_run_id_key, policy_evaluations_run_id_kind_key, run_events_run,
+-- runs_queue, task_stages_run_id_stage_key
 -- takes: run_id text
 -- gives: run_view
 :run_view(-1::bigint) from runs r :run_view_joins() where r.id = :run_id;
 
 -- statement: run_views_of
 -- Runs by their ids.
+-- index: comments_run, cost_estimates_run_id_key, policy_evaluations_run_id_kind_key, run_events_run,
+-- runs_queue, task_stages_run_id_stage_key
 -- takes: ids text[], user text
 -- gives: run_view
 :run_view_of(:user) from runs r :run_view_joins() where r.id = any(:ids::text[]);
 
 -- statement: run_belongs
 -- A row if the workspace has such a run.
+-- index: runs_workspace
 -- takes: run_id text, workspace_id text
 select 1 from runs where id = :run_id and workspace_id = :workspace_id;
 
@@ -228,6 +235,8 @@ r.organization_id = :organization_id;
 
 -- statement: runs_page_queue
 -- The runs that wait or hold, the longest waiting first.
+-- index: comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run, run_inputs_configuration
 -- takes: organization_id text, workspace_id text, status text, status_group text, operation text, source text,
 -- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint, past_year
 -- boolean, commit text, everywhere boolean, user text, limit bigint, offset bigint
@@ -236,48 +245,64 @@ r.organization_id = :organization_id;
 
 -- statement: runs_page_queue_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:live()) :and_inputs(), {});
 
 -- statement: runs_page_workspace
 -- The runs of a workspace, the newest first.
+-- index: comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run, run_inputs_configuration
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page({}, :runs_where(:in_workspace()) :and_no_inputs(), desc);
 
 -- statement: runs_page_workspace_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:in_workspace()) :and_inputs(), desc);
 
 -- statement: runs_page_live
 -- The runs of an organization that have not ended, the newest first.
+-- index: comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run, run_inputs_configuration
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page({}, :runs_where(:live()) :and_no_inputs(), desc);
 
 -- statement: runs_page_live_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:live()) :and_inputs(), desc);
 
 -- statement: runs_page_organization
 -- The runs of an organization, the newest first.
+-- index: comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run, run_inputs_configuration
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page({}, :runs_where(:in_organization()) :and_no_inputs(), desc);
 
 -- statement: runs_page_organization_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, comments_run, configuration_commits_sha, cost_estimates_run_id_key,
+-- policy_evaluations_run_id_kind_key, run_events_run
 -- takes: like runs_page_queue
 -- gives: run_view
 :runs_page(:join_inputs(), :runs_where(:in_organization()) :and_inputs(), desc);
 
 -- statement: runs_count_workspace
 -- The number of the runs of runs_page_workspace.
+-- index: configuration_commits_sha, run_inputs_configuration, runs_workspace, team_members_user,
+-- team_projects_team, team_workspaces_team
 -- takes: organization_id text, workspace_id text, status text, status_group text, operation text, source text,
 -- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint, past_year
 -- boolean, commit text, everywhere boolean, user text
@@ -286,30 +311,40 @@ r.organization_id = :organization_id;
 
 -- statement: runs_count_workspace_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, configuration_commits_sha, run_inputs_configuration, runs_workspace,
+-- team_members_user, team_projects_team
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:in_workspace()) :and_inputs());
 
 -- statement: runs_count_live
 -- The number of the runs of runs_page_live.
+-- index: configuration_commits_sha, run_inputs_configuration, runs_live, team_members_user, team_projects_team,
+-- team_workspaces_team
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count({}, :runs_where(:live()) :and_no_inputs());
 
 -- statement: runs_count_live_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, configuration_commits_sha, run_inputs_configuration, runs_live,
+-- team_members_user, team_projects_team
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:live()) :and_inputs());
 
 -- statement: runs_count_organization
 -- The number of the runs of runs_page_organization.
+-- index: configuration_commits_sha, run_inputs_configuration, runs_organization, team_members_user,
+-- team_projects_team, team_workspaces_team
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count({}, :runs_where(:in_organization()) :and_no_inputs());
 
 -- statement: runs_count_organization_by_inputs
 -- The same with conditions on inputs.
+-- index: agent_pools_organization, configuration_commits_sha, run_inputs_configuration, runs_organization,
+-- team_members_user, team_projects_team
 -- takes: like runs_count_workspace
 -- gives: runs_total
 :runs_count(:join_inputs(), :runs_where(:in_organization()) :and_inputs());
@@ -319,12 +354,15 @@ r.organization_id = :organization_id;
 
 -- statement: runs_count
 -- The same without a filter.
+-- index: runs_workspace
 -- takes: workspace_id text
 -- gives: runs_total
 select count(*) as total from runs where workspace_id = :workspace_id and not plan_only;
 
 -- statement: runs_recent_of
 -- The last runs of each workspace whose runs the requester may read, the newest first; found in runs_workspace.
+-- index: runs_workspace, team_members_user, team_projects_project, team_workspaces_workspace,
+-- teams_organization
 -- takes: workspace_ids text[], user text
 -- gives: workspace_id text, runs jsonb
 select w.id as workspace_id,
@@ -377,18 +415,21 @@ left join agent_pools a on a.id = i.pool_id;
 
 -- statement: operation_view
 -- One plan or apply.
+-- index: plan_exports_run, state_versions_detached, state_versions_run
 -- takes: operation_id text
 -- gives: operation
 :operation_view() where o.id = :operation_id;
 
 -- statement: operation_views_of
 -- Plans and applies by their ids.
+-- index: plan_exports_run, state_versions_detached, state_versions_run
 -- takes: ids text[]
 -- gives: operation
 :operation_view() where o.id = any(:ids::text[]);
 
 -- statement: run_secrets
 -- The sealed variables of the run, and of the one that wrote the state on which its plan is based.
+-- index: operations_pkey, run_inputs_pkey, state_versions_pkey
 -- takes: run_id text
 -- gives: run_id text, snapshot_sealed bytea
 select run_id, snapshot_sealed
@@ -414,12 +455,14 @@ join workspaces w on w.id = r.workspace_id;
 
 -- statement: site_run
 -- One run of any organization.
+-- index: organizations_pkey, runs_pkey, workspaces_pkey
 -- takes: run_id text, limit bigint, offset bigint
 -- gives: site_run
 :site_runs() where r.id = :run_id limit :limit offset :offset;
 
 -- statement: site_runs_list
 -- The newest first. `statuses`: separated by commas.
+-- index: runs_position
 -- takes: statuses text, search text, from timestamptz, to timestamptz, limit bigint, offset bigint
 -- gives: site_run
 :site_runs()

@@ -45,6 +45,7 @@ left join jobs j on j.run_id = r.id;
 
 -- statement: runs_lock_leases
 -- Locks the runs' claimed jobs, after their workspaces.
+-- index: jobs_run_id_key
 -- takes: run_ids text[]
 -- gives: id text
 with place as (
@@ -62,6 +63,8 @@ for no key update;
 
 -- statement: run_places_of
 -- Locks the runs' workspaces.
+-- index: notification_configurations_project, notification_configurations_workspace
+-- reads: maintenance
 -- takes: run_ids text[]
 -- gives: run_place
 :run_places()
@@ -71,12 +74,15 @@ for no key update;
 
 -- statement: runs_load
 -- Locks the runs.
+-- index: jobs_run_id_key
 -- takes: run_ids text[]
 -- gives: run_loaded
 select :runs_loaded() where r.id = any(:run_ids::text[]) order by r.id for no key update of r;
 
 -- statement: run_places_load
 -- Locks the workspaces.
+-- index: notification_configurations_project, notification_configurations_workspace
+-- reads: maintenance
 -- takes: workspace_ids text[]
 -- gives: run_place
 :run_places() where id = any(:workspace_ids::text[]) order by id for no key update;
@@ -85,6 +91,8 @@ select :runs_loaded() where r.id = any(:run_ids::text[]) order by r.id for no ke
 -- Locks the runs that could proceed in each workspace: the first of its queue, and saved plans. The head of each
 -- queue is enough: when it proceeds, the next decision loads its successor. Plan-only runs wait for the end of
 -- maintenance alone, so they are loaded only while runs are resumed.
+-- index: jobs_run_id_key, runs_queue, runs_saved
+-- reads: maintenance
 -- takes: workspace_ids text[]
 -- gives: run_loaded
 select :runs_loaded()

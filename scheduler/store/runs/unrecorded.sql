@@ -2,6 +2,7 @@
 
 -- statement: unrecorded_compare_begin
 -- Marks the job as compared; returns a row if it was not before.
+-- index: workspace_holds_compared
 -- takes: job_id text
 update workspace_holds
 set compared_at = now()
@@ -10,6 +11,7 @@ returning 1;
 
 -- statement: unrecorded_drop
 -- Marks the job as compared, and deletes its open resources but those with these digests.
+-- index: unrecorded_resources_job_id_digest_key
 -- takes: job_id text, digests text[]
 with compared as (update workspace_holds set compared_at = now() where job_id = :job_id)
 delete from unrecorded_resources
@@ -31,11 +33,13 @@ returning 1;
 
 -- statement: unrecorded_is_open
 -- A row if the job has an open resource.
+-- index: unrecorded_resources_job_id_digest_key
 -- takes: job_id text
 select 1 from unrecorded_resources where job_id = :job_id and dismissed_at is null limit 1;
 
 -- statement: unrecorded_due
 -- Lost applies whose reports have not been compared yet.
+-- index: unrecorded_resources_job_id_digest_key, workspace_holds_compared
 -- takes: max bigint
 -- gives: job_id text, run_id text, workspace_id text
 select h.job_id, h.run_id, h.workspace_id
@@ -46,6 +50,7 @@ limit :max;
 
 -- statement: unrecorded_state
 -- The workspace's current state.
+-- index: workspaces_pkey
 -- takes: workspace_id text
 -- gives: id text null
 select current_state_id as id from workspaces where id = :workspace_id;
@@ -60,18 +65,21 @@ select u.*, r.organization_id from unrecorded_resources u join runs r on r.id = 
 
 -- statement: unrecorded_of_run
 -- The run's resources, the oldest first.
+-- index: unrecorded_resources_run
 -- takes: run_id text
 -- gives: unrecorded
 :unrecorded_resources() where u.run_id = :run_id order by u.created_at, u.address, u.id;
 
 -- statement: unrecorded_view
 -- One resource.
+-- index: runs_pkey, unrecorded_resources_pkey
 -- takes: id text
 -- gives: unrecorded
 :unrecorded_resources() where u.id = :id;
 
 -- statement: unrecorded_lock
 -- Locks the run's workspace, like every change of a hold.
+-- index: runs_pkey, workspaces_pkey
 -- takes: run_id text
 select 1
 from workspaces
@@ -80,6 +88,7 @@ for no key update;
 
 -- statement: unrecorded_dismiss
 -- Dismisses the run's open resource, or all of them; returns a row for each.
+-- index: unrecorded_resources_run
 -- takes: run_id text, id text, actor text
 update unrecorded_resources
 set dismissed_at = now(), dismissed_by = :actor
@@ -88,6 +97,8 @@ returning 1;
 
 -- statement: unrecorded_released
 -- The settled holds of the run that have no open resource any more.
+-- index: unrecorded_resources_job_id_digest_key, workspace_holds_run
+-- reads: workspaces
 -- takes: run_id text
 -- gives: workspace_id text, job_id text
 select h.workspace_id, h.job_id

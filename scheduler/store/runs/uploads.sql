@@ -3,6 +3,7 @@
 -- statement: uploads_started
 -- Marks the jobs whose attempts have started terraform, unless they are to stop; returns them. Locks them in the order
 -- of their ids.
+-- index: jobs_pkey
 -- takes: jobs text[], hashes text[]
 -- gives: id text
 update jobs j
@@ -49,6 +50,7 @@ for no key update of o;
 
 -- statement: uploads_update
 -- The new lengths of logs. A generated configuration stays one.
+-- index: operations_pkey
 -- takes: ids text[], lengths bigint[], generated boolean[]
 update operations o
 set log_length = u.log_length, generated_configuration = o.generated_configuration or u.generated

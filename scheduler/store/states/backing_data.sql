@@ -5,6 +5,8 @@
 
 -- statement: configuration_backing_lock
 -- Locks the configuration version. needed: why its content is needed; null: it is not.
+-- index: run_inputs_configuration
+-- reads: workspaces
 -- takes: id text
 -- gives: backing
 select c.status, case
@@ -24,6 +26,8 @@ for update;
 
 -- statement: state_backing_lock
 -- The same for a state version.
+-- index: state_versions_pkey
+-- reads: workspaces
 -- takes: like configuration_backing_lock
 -- gives: backing
 select s.status, case
@@ -34,11 +38,13 @@ for update;
 
 -- statement: configuration_backing_set
 -- Hides the content, or shows it again.
+-- index: configuration_versions_pkey
 -- takes: id text, status text
 update configuration_versions set status = :status, hidden_at = now() where id = :id;
 
 -- statement: state_backing_set
 -- A state that was detached is detached again.
+-- index: state_versions_pkey
 -- takes: like configuration_backing_set
 update state_versions
 set status = case when was_detached and :status = 'finalized' then 'detached' else :status end, hidden_at = now()
@@ -46,11 +52,13 @@ where id = :id;
 
 -- statement: configuration_backing_clear
 -- Deletes the reference to the content. Unreferenced blobs are swept.
+-- index: configuration_versions_pkey
 -- takes: id text
 update configuration_versions set blob_id = null where id = :id;
 
 -- statement: state_backing_clear
 -- The same for a state, and deletes its outputs.
+-- index: state_version_outputs_state
 -- takes: like configuration_backing_clear
 with gone as (delete from state_version_outputs where state_version_id = :id)
 update state_versions

@@ -12,6 +12,7 @@ left join blobs b on b.id = s.blob_id
 left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id;
 
 -- statement: state_content
+-- index: blobs_pkey, state_bases_pkey, state_versions_pkey
 -- takes: state_id text
 -- gives: blob_id text null, object_key text null, sealed bytea null, state_id text, base_id text null,
 -- difference_sealed bytea null
@@ -20,6 +21,7 @@ left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id;
 -- statement: state_differences_write
 -- Writes the newest states of applies as differences to their bases. Only the base's state has an MD5:
 -- computing it for each state would double the worker's costs.
+-- index: state_bases_pkey, state_versions_pkey
 -- takes: ids text[], serials bigint[], sizes bigint[], sealed bytea[]
 with u as (
     select *

@@ -35,6 +35,7 @@ on conflict (id) do update set serial = excluded.serial, lineage = excluded.line
 
 -- statement: workspace_states_set
 -- Makes the states the current ones of their workspaces.
+-- index: workspaces_pkey
 -- takes: workspace_ids text[], state_ids text[], resource_counts bigint[]
 update workspaces w
 set current_state_id = u.state, resource_count = u.resources, latest_change_at = now()
@@ -43,5 +44,6 @@ where w.id = u.id;
 
 -- statement: state_outputs_delete
 -- Deletes the outputs of states whose row gets another content.
+-- index: state_version_outputs_state
 -- takes: state_ids text[]
 delete from state_version_outputs where state_version_id = any(:state_ids::text[]);

@@ -2,6 +2,7 @@
 
 -- statement: state_serial_lock
 -- Locks the workspace, and reads the serial of its state; null: it has none.
+-- index: state_versions_pkey, workspaces_pkey
 -- takes: workspace_id text
 -- gives: serial bigint null
 select (select s.serial from state_versions s where s.id = w.current_state_id) as serial
@@ -11,6 +12,7 @@ for update;
 
 -- statement: state_rollback_find
 -- The state version, if it is of the workspace and has its content.
+-- index: state_versions_workspace
 -- takes: to_id text, workspace_id text
 -- gives: id text
 select id

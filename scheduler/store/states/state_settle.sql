@@ -2,6 +2,7 @@
 
 -- statement: state_settle_lock
 -- Locks the workspace of the state version.
+-- index: state_versions_pkey, workspaces_pkey
 -- takes: state_id text
 select 1
 from workspaces
@@ -23,11 +24,13 @@ where s.id = :state_id and not s.intermediate and x.blob_id is not null;
 
 -- statement: state_settle_later
 -- A state that can't be read is tried again in 10 minutes.
+-- index: state_bases_pkey
 -- takes: state_id text
 update state_bases set look_at = now() + interval '10 minutes' where state_version_id = :state_id;
 
 -- statement: state_settle_due
 -- States with a base whose job has ended.
+-- index: state_bases_pkey, state_versions_pkey
 -- takes: max bigint
 -- gives: id text
 select s.id

@@ -24,12 +24,14 @@ for no key update;
 
 -- statement: state_writes_lock
 -- Waits for locks of other transactions.
+-- index: jobs_pkey, workspace_holds_pkey, workspaces_pkey
 -- takes: jobs text[], workspaces text[]
 -- gives: state_writes_place
 :state_writes_places();
 
 -- statement: state_writes_lock_ready
 -- The same without waiting: only the workspaces that no other transaction has locked.
+-- index: jobs_pkey, workspace_holds_pkey, workspaces_pkey
 -- takes: like state_writes_lock
 -- gives: state_writes_place
 :state_writes_places() skip locked;
@@ -38,6 +40,8 @@ for no key update;
 -- One row per state with a valid token or workspace: its workspace, the current state, and the rows that
 -- lifecycle's state_order needs. Every row is found by a primary key, or by state_versions_job. PostgreSQL may
 -- answer "exists" by reading a whole table and caching it for all rows; a scalar subquery is a lookup.
+-- index: jobs_run_id_key, state_bases_blob, state_versions_detached, state_versions_job,
+-- state_versions_workspace
 -- takes: jobs text[], hashes text[], workspaces text[], pending text[], serials bigint[], digests text[],
 -- creators text[]
 -- gives: n bigint, workspace_id text, run_id text, late boolean, restored boolean, id text null, serial bigint,
@@ -80,6 +84,7 @@ order by u.n;
 
 -- statement: state_pending_discard
 -- Discards a state that was announced and never uploaded.
+-- index: state_versions_workspace
 -- takes: workspace_id text
 update state_versions
 set status = 'discarded'

@@ -27,6 +27,7 @@ o.id, o.state_version_id, o.name, o.sensitive, o.type, o.detailed_type, o.value_
 
 -- statement: state_json_lock
 -- Locks the workspace. locked: the state's creator has locked it for users.
+-- index: state_versions_pkey, workspaces_pkey
 -- takes: id text
 -- gives: locked boolean
 select coalesce(w.locked_by = s.created_by, false) as locked
@@ -37,6 +38,7 @@ for no key update of w;
 
 -- statement: state_json_put
 -- Stores the JSON form, once.
+-- index: state_versions_pkey
 -- takes: id text, blob text
 update state_versions
 set json_blob_id = :blob
@@ -51,12 +53,14 @@ where id = :id and json_blob_id is null and status in ('pending', 'finalized');
 
 -- statement: state_read
 -- A state version by its id.
+-- index: state_version_outputs_state
 -- takes: id text
 -- gives: state
 select :state_columns() from state_versions s where s.id = :id;
 
 -- statement: state_read_current
 -- The current state of the workspace.
+-- index: state_version_outputs_state
 -- takes: workspace_id text
 -- gives: state
 select :state_columns()
@@ -66,6 +70,8 @@ where w.id = :workspace_id;
 
 -- statement: states_read_all
 -- Of these states, those that the user may see.
+-- index: state_version_outputs_state, team_members_user, team_projects_project, team_workspaces_workspace,
+-- teams_organization
 -- takes: ids text[], user text
 -- gives: state
 select :state_columns()
@@ -76,6 +82,7 @@ where s.id = any(:ids::text[])
 
 -- statement: state_recovered
 -- The newest state that a failed apply left behind.
+-- index: state_versions_run
 -- takes: run_id text
 -- gives: id text
 select s.id
@@ -88,6 +95,7 @@ limit 1;
 
 -- statement: states_list
 -- A page of the workspace's states, the newest first; without a status, all but detached ones.
+-- index: state_version_outputs_state, state_versions_workspace
 -- takes: workspace_id text, status text, limit bigint, offset bigint
 -- gives: state
 select t.total, f.*
@@ -114,6 +122,7 @@ order by f.created_at desc, f.serial desc;
 
 -- statement: state_outputs
 -- The outputs of a state, by name.
+-- index: state_version_outputs_state
 -- takes: state_id text
 -- gives: state_output
 select :state_output_columns()
@@ -123,12 +132,15 @@ order by o.name;
 
 -- statement: state_outputs_read_all
 -- Outputs by their ids.
+-- index: state_version_outputs_pkey
 -- takes: ids text[]
 -- gives: state_output
 select :state_output_columns() from state_version_outputs o where o.id = any(:ids::text[]) order by o.name;
 
 -- statement: outputs_of_states
 -- The outputs of these states, where the user may read them.
+-- index: state_version_outputs_state, team_members_user, team_projects_project, team_workspaces_workspace,
+-- teams_organization
 -- takes: state_ids text[], user text
 -- gives: state_output
 select :state_output_columns()
@@ -141,6 +153,7 @@ order by o.name;
 
 -- statement: state_output_read
 -- An output, with its workspace.
+-- index: state_version_outputs_pkey, state_versions_pkey
 -- takes: id text
 -- gives: state_output
 select :state_output_columns(), s.workspace_id

@@ -11,6 +11,7 @@ greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint;
 -- statement: task_calls_waiting
 -- Locks up to `max` waiting results whose keys this scheduler has: the oldest, or those in `asked` (a JSON array of
 -- ids) if it has any.
+-- index: task_results_waiting
 -- takes: asked jsonb, max bigint, keys bytea[]
 -- gives: id text, token_hash text null
 select id, token_hash
@@ -39,6 +40,7 @@ returning r.attempt, r.task_url as target, r.hmac_sealed, r.token_hash,
 -- statement: task_calls_delivered
 -- Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended.
 -- Logs every delivery; changes only results whose current attempt it is.
+-- index: task_deliveries_result
 -- takes: deliveries jsonb, progress_seconds double precision, total_seconds double precision
 -- gives: id text, due_in_ms bigint null, ended boolean
 with said as (
@@ -95,6 +97,7 @@ order by s.ord;
 -- statement: task_outcomes_keep
 -- Writes the outcomes of an array of {id, outcomes}. An outcome replaces the earlier one with the same id. A new
 -- outcome is appended.
+-- index: task_result_outcomes_result
 -- takes: results jsonb
 insert into task_result_outcomes (id, task_result_id, position, outcome_id, description, url, tags, body)
 select distinct on (u.id, e.o ->> 'outcome-id')
@@ -112,6 +115,7 @@ on conflict (id) do update set description = excluded.description, url = exclude
 -- Returns the callbacks in their order, each with its run and the status code of its answer. `running` reports
 -- progress and extends the deadline. `passed` and `failed` are final. A repetition of the final status is
 -- accepted, since a service may retry without an answer. Any other callback after the end is 409.
+-- index: runs_pkey, task_results_pkey
 -- takes: callbacks jsonb, progress_seconds double precision
 -- gives: task_result_changed
 with said as (
@@ -162,6 +166,7 @@ order by s.ord;
 
 -- statement: task_token_check
 -- Whether the digest is of the result's own token; no row if there is no such result.
+-- index: task_results_pkey
 -- takes: task_result_id text, hash text
 -- gives: own boolean
 select token_hash is not distinct from :hash as own from task_results where id = :task_result_id;
@@ -169,6 +174,7 @@ select token_hash is not distinct from :hash as own from task_results where id =
 -- statement: task_calls_late
 -- Reports the named results (an array of ids) that are past their deadline as failed. Returns all of them in
 -- their order: whether that has happened now, how late it was, and the deadline of those that are not past it.
+-- index: task_results_pkey
 -- takes: results jsonb
 -- gives: id text, run_id text null, reported boolean, seconds numeric null, due_in_ms bigint null
 with said as (
@@ -198,6 +204,7 @@ order by s.ord;
 
 -- statement: task_calls_deadlines
 -- Results with a deadline and an id after `after`, in the order of their ids.
+-- index: task_results_due
 -- takes: after text, limit bigint
 -- gives: id text, due_in_ms bigint null
 select r.id, :due_in_ms() as due_in_ms

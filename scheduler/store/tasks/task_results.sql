@@ -9,6 +9,7 @@
 -- and every global one of the organization that is not attached to the workspace, has a result in each of its
 -- stages. After an apply, a task is always advisory. Tasks are found in the indexes of the workspace and of the
 -- organization.
+-- index: tasks_name, workspace_tasks_workspace_id_task_id_key
 -- takes: run_id text, workspace_id text
 -- gives: stage text
 with due as (
@@ -43,6 +44,7 @@ returning stage;
 -- statement: task_results_offer
 -- Lets notifiers claim the results of the stages that run now, and returns them. `stages`: an array of {run_id,
 -- stage, status}.
+-- index: task_results_run
 -- takes: stages jsonb, delivery_seconds double precision
 -- gives: id text, run_id text
 update task_results r
@@ -54,6 +56,7 @@ returning r.id, r.run_id;
 
 -- statement: task_results_end
 -- Ends the open results of stages that are over. `stages`: an array of {run_id, stage, status, times, over}.
+-- index: task_results_run
 -- takes: stages jsonb
 update task_results r
 set status = case u.status when 'unreachable' then 'unreachable' else 'canceled' end,

@@ -47,6 +47,8 @@ join runs n on n.id = r.run_id;
 
 -- statement: task_stages_of_run
 -- In the order in which they run.
+-- index: policy_evaluations_run_id_kind_key, policy_set_outcomes_evaluation, task_results_stage,
+-- task_stages_run_id_stage_key, team_members_user, team_projects_project
 -- takes: run_id text, user text
 -- gives: task_stage
 :task_stage_view(:user)
@@ -55,12 +57,16 @@ order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'
 
 -- statement: task_stage_views_of
 -- Task stages by their ids.
+-- index: policy_evaluations_run_id_kind_key, policy_set_outcomes_evaluation, task_results_stage,
+-- team_members_user, team_projects_project, team_workspaces_workspace
 -- takes: ids text[], user text
 -- gives: task_stage
 :task_stage_view(:user) where s.id = any(:ids::text[]);
 
 -- statement: task_stage_view
 -- One task stage.
+-- index: policy_evaluations_run_id_kind_key, policy_set_outcomes_evaluation, task_results_stage,
+-- team_members_user, team_projects_project, team_workspaces_workspace
 -- takes: stage_id text, user text
 -- gives: task_stage
 :task_stage_view(:user) where s.id = :stage_id;
@@ -75,12 +81,14 @@ order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'
 
 -- statement: task_result_views_of
 -- Results by their ids, sorted by the names of their tasks.
+-- index: task_result_outcomes_result
 -- takes: ids text[]
 -- gives: task_result
 :task_result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
 
 -- statement: task_results_view
 -- The named results, and those of the stage.
+-- index: task_result_outcomes_result, task_results_stage
 -- takes: ids text[], stage_id text
 -- gives: task_result
 :task_result_view()
@@ -99,12 +107,14 @@ order by r.task_name, r.id;
 
 -- statement: task_outcomes_view
 -- The outcomes of a result, in their order.
+-- index: task_result_outcomes_result
 -- takes: task_result_id text
 -- gives: task_outcome
 select * from task_result_outcomes where task_result_id = :task_result_id order by position, id;
 
 -- statement: task_outcome_view
 -- One outcome with the place of its run.
+-- index: runs_pkey, task_result_outcomes_pkey, task_results_pkey
 -- takes: id text
 -- gives: task_outcome
 select o.*, n.organization_id, n.workspace_id
@@ -115,6 +125,7 @@ where o.id = :id;
 
 -- statement: task_deliveries_view
 -- The last 100 requests of a result, the newest first.
+-- index: task_deliveries_result
 -- takes: task_result_id text
 -- gives: id bigint, sent_at timestamptz, status integer, seconds double precision, answer text null,
 -- error text null
@@ -126,6 +137,7 @@ limit 100;
 
 -- statement: task_result_redeliver
 -- Lets notifiers claim the result again, if it is open and its stage has begun.
+-- index: task_results_pkey
 -- takes: id text, delivery_seconds double precision
 -- gives: run_id text
 update task_results

@@ -16,6 +16,7 @@ t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name,
 
 -- statement: tasks_list
 -- One page by name, with the total in each row; one row without a task if the page is empty.
+-- index: tasks_name, workspace_tasks_task
 -- takes: organization_id text, limit bigint, offset bigint
 -- gives: task
 select c.total, t.*
@@ -33,6 +34,7 @@ order by lower(t.name);
 
 -- statement: task_read
 -- One task.
+-- index: workspace_tasks_task
 -- takes: id text
 -- gives: task
 select :task_columns()
@@ -52,6 +54,7 @@ values (:id, :organization_id, :name, :url, :description, :hmac_sealed, :enabled
 
 -- statement: task_update
 -- Changes the task if nobody else has since `updated_at`. Keeps its key unless `sets_key`.
+-- index: tasks_pkey
 -- takes: id text, name text, url text, description text, sets_key boolean, hmac_sealed bytea, enabled boolean,
 -- global_enabled boolean, stages jsonb, global_enforcement text, updated_at timestamptz
 update tasks
@@ -64,12 +67,15 @@ where id = :id and updated_at = :updated_at::timestamptz;
 
 -- statement: task_delete
 -- Deletes the task. Its results in runs stay.
+-- index: tasks_pkey
 -- takes: id text
 delete from tasks where id = :id;
 
 -- statement: task_example
 -- What a request of the task would say about the newest run of its organization that the requester may read. No row
 -- if there is none.
+-- index: runs_organization, team_members_user, team_projects_team, team_workspaces_team, teams_organization,
+-- workspace_tasks_task
 -- takes: id text, user text
 -- gives: task_call
 select :task_payload_columns()

@@ -5,6 +5,7 @@
 
 -- statement: ssh_keys_list
 -- One page of the organization's keys, by name.
+-- index: ssh_keys_name
 -- takes: organization_id text, limit bigint, offset bigint
 -- gives: ssh_key
 select t.total, k.*
@@ -21,6 +22,7 @@ order by lower(k.name);
 
 -- statement: ssh_key_read
 -- The key of that id.
+-- index: ssh_keys_pkey
 -- takes: id text
 -- gives: ssh_key
 select id, organization_id, name from ssh_keys where id = :id;
@@ -33,6 +35,7 @@ values (:id, :organization_id, :name, :value_sealed);
 
 -- statement: ssh_key_update
 -- Changes the name if it is not null, and the value if there is one.
+-- index: ssh_keys_pkey
 -- takes: id text, name text, has_value boolean, value_sealed bytea
 update ssh_keys
 set name = coalesce(:name, name), value_sealed = case when :has_value then :value_sealed::bytea else value_sealed end
@@ -40,11 +43,13 @@ where id = :id;
 
 -- statement: ssh_key_delete
 -- Deletes the key.
+-- index: ssh_keys_pkey
 -- takes: id text
 delete from ssh_keys where id = :id;
 
 -- statement: ssh_key_assign
 -- Assigns the organization's key to the workspace; null removes its key.
+-- index: ssh_keys_pkey, workspaces_pkey
 -- takes: workspace_id text, id text
 update workspaces w
 set ssh_key_id = :id, updated_at = now()

@@ -58,12 +58,14 @@ order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
 
 -- statement: variables_list
 -- The variables of a workspace or a variable set, by key.
+-- index: variables_key, variables_varset_key
 -- takes: owner_id text
 -- gives: variable
 select :variables_columns() from variables v where :variables_owned() order by v.key, v.category;
 
 -- statement: variables_read_all
 -- The variables with these ids.
+-- index: variables_pkey
 -- takes: ids text[]
 -- gives: variable
 select :variables_columns()
@@ -73,18 +75,23 @@ order by v.key, v.category, v.id;
 
 -- statement: variable_read
 -- The owner's variable of that id.
+-- index: variables_pkey
 -- takes: owner_id text, id text
 -- gives: variable
 select :variables_columns() from variables v where :variables_owned() and v.id = :id;
 
 -- statement: variables_effective
 -- The variables that take effect in the workspace.
+-- index: variables_key, variables_varset_key, varset_projects_project, varset_workspaces_workspace,
+-- varsets_name
 -- takes: workspace_id text
 -- gives: variable
 :variables_ranked() :variables_strongest();
 
 -- statement: variables_effective_within
 -- The same with the size of all sealed values; the values are null if that exceeds the limit.
+-- index: variables_key, variables_varset_key, varset_projects_project, varset_workspaces_workspace,
+-- varsets_name
 -- takes: workspace_id text, limit bigint
 -- gives: id text, key text, category text, hcl boolean, sensitive boolean, beats_run boolean, bytes bigint,
 -- value_sealed bytea null
@@ -99,6 +106,7 @@ order by e.category, e.key;
 
 -- statement: variable_insert
 -- Creates a variable, unless the owner has `max_variables` of them.
+-- index: variables_key, variables_varset_key
 -- takes: owner_id text, id text, is_set boolean, key text, value_sealed bytea, description text, category text,
 -- hcl boolean, sensitive boolean, version text, max_variables bigint
 insert into variables
@@ -110,6 +118,7 @@ where (select count(*) from variables v where :variables_owned()) < :max_variabl
 -- statement: variable_update
 -- Changes a variable, and its value if there is one. A sensitive variable stays sensitive, even if it became so
 -- after the caller's read.
+-- index: variables_pkey
 -- takes: id text, key text, has_value boolean, value_sealed bytea, description text, category text,
 -- hcl boolean, sensitive boolean, version text
 update variables
@@ -120,5 +129,6 @@ where id = :id;
 
 -- statement: variable_delete
 -- Deletes the owner's variable.
+-- index: variables_pkey
 -- takes: owner_id text, id text
 delete from variables v where :variables_owned() and v.id = :id;

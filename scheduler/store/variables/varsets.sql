@@ -31,6 +31,7 @@ from varsets s join organizations o on o.id = s.organization_id;
 -- statement: varsets_list
 -- One page of the organization's sets that the requester sees, by name: all, or those that apply to the project
 -- or the workspace.
+-- index: team_members_user, team_projects_team, variables_varset_key, varset_projects_project, varsets_name
 -- takes: organization_id text, search text, project_id text, workspace_id text, limit bigint, offset bigint,
 -- all boolean, user text
 -- gives: varset
@@ -82,6 +83,7 @@ order by lower(s.name), s.id;
 
 -- statement: varset_read
 -- The set of that id.
+-- index: variables_varset_key
 -- takes: id text
 -- gives: varset
 select :varsets_columns() :varsets_tables() where s.id = :id;
@@ -103,33 +105,39 @@ from may;
 
 -- statement: varset_attach_workspaces
 -- Attaches the set to workspaces.
+-- index: workspaces_name
 -- takes: id text, ids text[]
 -- gives: varset_attached
 :varset_attach(workspaces, project_id, {varset_workspaces (varset_id, workspace_id)});
 
 -- statement: varset_attach_projects
 -- Attaches the set to projects.
+-- index: projects_name
 -- takes: like varset_attach_workspaces
 -- gives: varset_attached
 :varset_attach(projects, id, {varset_projects (varset_id, project_id)});
 
 -- statement: varset_detach_workspaces
 -- Detaches the set from the workspaces.
+-- index: varset_workspaces_pkey
 -- takes: like varset_attach_workspaces
 delete from varset_workspaces where varset_id = :id and workspace_id = any(:ids::text[]);
 
 -- statement: varset_detach_projects
 -- Detaches the set from the projects.
+-- index: varset_projects_pkey
 -- takes: like varset_attach_workspaces
 delete from varset_projects where varset_id = :id and project_id = any(:ids::text[]);
 
 -- statement: varset_narrow_workspaces
 -- Detaches the set from all other workspaces.
+-- index: varset_workspaces_pkey
 -- takes: like varset_attach_workspaces
 delete from varset_workspaces where varset_id = :id and workspace_id <> all(:ids::text[]);
 
 -- statement: varset_narrow_projects
 -- Detaches the set from all other projects.
+-- index: varset_projects_pkey
 -- takes: like varset_attach_workspaces
 delete from varset_projects where varset_id = :id and project_id <> all(:ids::text[]);
 
@@ -142,6 +150,7 @@ values (:id, :organization_id, :project_id, :name, :description, :global, :prior
 
 -- statement: varset_update
 -- Changes a set.
+-- index: varsets_pkey
 -- takes: id text, name text, description text, global boolean, priority boolean
 update varsets
 set name = :name, description = :description, global = :global, priority = :priority
@@ -149,5 +158,6 @@ where id = :id;
 
 -- statement: varset_delete
 -- Deletes a set with its variables.
+-- index: varsets_pkey
 -- takes: id text
 delete from varsets where id = :id;

@@ -33,6 +33,8 @@ coalesce(c.provider, 'github_app') as provider, c.api_url;
 
 -- statement: vcs_connections_list
 -- A page of the organization's connections, the oldest first.
+-- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
+-- vcs_connections_organization, vcs_tokens_connection_id_key
 -- takes: organization_id text, limit bigint, offset bigint, user text
 -- gives: vcs_connection
 select n.total, c.*
@@ -48,12 +50,16 @@ order by c.created_at, c.id;
 
 -- statement: vcs_connection_read
 -- A connection by its id.
+-- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
+-- vcs_tokens_connection_id_key
 -- takes: id text, user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables() where c.id = :id;
 
 -- statement: vcs_connections_read_all
 -- Connections by their ids.
+-- index: team_members_user, team_projects_team, team_workspaces_team, teams_organization,
+-- vcs_tokens_connection_id_key
 -- takes: ids text[], user text
 -- gives: vcs_connection
 select :vcs_connection_columns(:user) :vcs_connection_tables()
@@ -74,6 +80,7 @@ values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, null
 
 -- statement: vcs_connection_projects_set
 -- Gives a new connection its projects.
+-- index: projects_name
 -- takes: id text, organization_id text, projects text[]
 insert into vcs_connection_projects (connection_id, project_id)
 select :id, id
@@ -82,6 +89,7 @@ where organization_id = :organization_id and id = any(:projects::text[]);
 
 -- statement: vcs_connection_update
 -- Texts that are null and bytes that are empty stay as they are.
+-- index: vcs_connections_pkey
 -- takes: id text, name text, key text, secret_sealed bytea, rsa_public_key text, private_key_sealed bytea,
 -- organization_scoped boolean, pool_id text, fork_pool_id text
 update vcs_connections
@@ -94,11 +102,13 @@ where id = :id;
 
 -- statement: vcs_connection_delete
 -- Deletes the connection, and all rows that refer to it.
+-- index: vcs_connections_pkey
 -- takes: id text
 delete from vcs_connections where id = :id;
 
 -- statement: vcs_connection_add_projects
 -- Adds projects of the connection's organization. found: how many there are.
+-- index: projects_name
 -- takes: id text, ids text[]
 -- gives: found bigint
 with may as (
@@ -118,12 +128,14 @@ from may;
 
 -- statement: vcs_connection_remove_projects
 -- Projects that the connection does not have are ignored.
+-- index: vcs_connection_projects_pkey
 -- takes: id text, ids text[]
 delete from vcs_connection_projects where connection_id = :id and project_id = any(:ids::text[]);
 
 -- statement: vcs_connection_use_check
 -- Whether the connection may be used in the project; null: in the whole organization. Prevents its deletion
 -- until the transaction ends.
+-- index: vcs_connection_projects_pkey, vcs_connections_pkey
 -- takes: id text, project_id text
 -- gives: may boolean
 select c.organization_scoped

@@ -33,6 +33,7 @@ exists (
 
 -- statement: vcs_contents_share
 -- Locks the contents of configuration versions, and of the current ones of workspaces, against a change.
+-- index: configuration_commits_pkey, vcs_contents_pkey, workspaces_pkey
 -- takes: configuration_ids text[], workspace_ids text[]
 select 1
 from vcs_contents
@@ -48,6 +49,7 @@ for share;
 
 -- statement: vcs_contents_read_shared
 -- The same for contents, and whether each is stored.
+-- index: vcs_contents_pkey
 -- takes: ids text[]
 -- gives: id text, stored boolean
 select id, state = 'stored' as stored
@@ -58,6 +60,7 @@ for share;
 
 -- statement: vcs_contents_fetch
 -- Lets configuration versions without a content fetch it. Returns the contents of all :configuration_ids.
+-- index: configuration_commits_pkey, configuration_versions_pkey
 -- takes: configuration_ids text[]
 -- gives: content_id text null
 with set as (
@@ -80,6 +83,7 @@ order by 1;
 -- statement: vcs_contents_take
 -- Marks configuration versions as uploaded whose content is stored. The ids are on both sides of the join,
 -- because a content may have the commits of a thousand workspaces.
+-- index: configuration_commits_content, vcs_contents_stored
 -- takes: configuration_ids text[]
 update configuration_versions c
 set status = 'uploaded', blob_id = v.blob_id, error = null, error_message = null,
@@ -92,6 +96,7 @@ where k.configuration_version_id = any(:configuration_ids::text[]) and k.configu
 
 -- statement: vcs_configurations_store
 -- Marks the configuration versions that wait for the content as uploaded.
+-- index: configuration_commits_content
 -- takes: id text, blob_id text
 update configuration_versions
 set status = 'uploaded', blob_id = :blob_id, error = null, error_message = null,
@@ -101,6 +106,7 @@ where id = any(array(select configuration_version_id from configuration_commits 
 
 -- statement: vcs_content_store
 -- Stores the content. No row if it was deleted. differs: it is not the content that was stored first.
+-- index: vcs_contents_pkey
 -- takes: id text, blob_id text, hash text, size bigint
 -- gives: differs boolean
 update vcs_contents
@@ -111,6 +117,7 @@ returning first_hash <> :hash as differs;
 
 -- statement: vcs_content_fail
 -- No row if the content is stored, or was deleted.
+-- index: vcs_contents_pkey
 -- takes: id text, sentence text
 -- gives: id text
 update vcs_contents
@@ -120,6 +127,7 @@ returning id;
 
 -- statement: vcs_configurations_fail
 -- Ends the configuration versions that wait for the content with an error.
+-- index: configuration_commits_content
 -- takes: id text, sentence text
 update configuration_versions
 set status = 'errored', error = 'ingress_error', error_message = :sentence
@@ -128,6 +136,7 @@ where id = any(array(select configuration_version_id from configuration_commits 
 
 -- statement: vcs_content_runs
 -- The runs that wait for the content.
+-- index: configuration_commits_content, run_inputs_configuration
 -- takes: id text
 -- gives: id text
 select distinct r.id :contents_runs_of(:id) :contents_fetches() order by r.id;
@@ -138,6 +147,7 @@ select distinct r.id :contents_runs_of(:id) :contents_fetches() order by r.id;
 -- statement: vcs_contents_unused
 -- Locks stored contents, at most :max, with an uploaded configuration version that no open run uses, or without
 -- uploaded configuration versions.
+-- index: configuration_versions_kept, run_inputs_configuration, vcs_contents_stored
 -- takes: max bigint
 -- gives: vcs_content_id
 select v.id
@@ -160,6 +170,7 @@ for update of v skip locked;
 
 -- statement: vcs_configurations_archive
 -- Archives the configuration versions of these contents that no open run uses.
+-- index: configuration_commits_content, configuration_versions_kept, run_inputs_configuration
 -- takes: ids text[]
 update configuration_versions c
 set status = 'archived', blob_id = null,
@@ -170,6 +181,7 @@ where c.id = any(
 
 -- statement: vcs_contents_archive
 -- Removes the contents that no configuration version has or fetches.
+-- index: configuration_commits_content
 -- takes: ids text[]
 update vcs_contents v
 set state = 'absent', blob_id = null, stored_at = null
@@ -183,6 +195,8 @@ where v.id = any(:ids::text[])
 
 -- statement: vcs_fetches_unneeded
 -- Locks contents, at most :max, which have a fetch that nothing waits for, and their fetches.
+-- index: configuration_commits_content, git_jobs_fetch, policy_set_version_commits_content,
+-- run_inputs_configuration
 -- takes: like vcs_contents_unused
 -- gives: vcs_content_id
 select v.id
@@ -195,12 +209,15 @@ for update of v, g skip locked;
 
 -- statement: vcs_fetches_delete
 -- Deletes the fetches of these contents that nothing waits for.
+-- index: configuration_commits_content, git_jobs_fetch, policy_set_version_commits_content,
+-- run_inputs_configuration
 -- takes: ids text[]
 delete from git_jobs g
 where g.kind = 'fetch' and g.content_id = any(:ids::text[]) and not :contents_needed(g.content_id);
 
 -- statement: vcs_configurations_give_up
 -- The configuration versions of these contents without a fetch no longer wait for one.
+-- index: configuration_versions_fetching, git_jobs_fetch
 -- takes: ids text[]
 update configuration_versions c
 set status = case when v.first_hash is null then 'pending' else 'archived' end
@@ -211,6 +228,8 @@ where k.configuration_version_id = c.id and k.content_id = any(:ids::text[]) and
 
 -- statement: vcs_fetches_missing
 -- Contents, at most :max, which configuration versions wait for, and which have no fetch.
+-- index: configuration_commits_content, configuration_versions_fetching, git_jobs_fetch,
+-- policy_set_version_commits_content, run_inputs_configuration
 -- takes: max bigint
 -- gives: vcs_content_id
 select v.id

@@ -21,6 +21,7 @@ null as connection_id, i.organization_id, 'github_app' as provider, :app_url::te
 
 -- statement: vcs_credential_of_repository
 -- The credential of the repository's connection or installation. expires_in: in seconds; -1: never.
+-- index: vcs_tokens_connection_id_key
 -- takes: repository_id text, app_url text, app_api_url text
 -- gives: vcs_credential
 select :vcs_connection_credential(), r.identifier, null as installation_id
@@ -36,6 +37,7 @@ where r.id = :repository_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_installation
 -- The same for an installation.
+-- index: vcs_installations_pkey
 -- takes: installation_id text, app_url text, app_api_url text
 -- gives: vcs_credential
 select :vcs_installation_credential(), null as identifier, i.id as installation_id
@@ -44,6 +46,7 @@ where i.id = :installation_id and i.removed_at is null;
 
 -- statement: vcs_credential_of_connection
 -- The same for a connection, without a repository.
+-- index: vcs_tokens_connection_id_key
 -- takes: connection_id text
 -- gives: vcs_credential
 select :vcs_connection_credential(), null as identifier, null as installation_id
@@ -53,6 +56,7 @@ where c.id = :connection_id;
 
 -- statement: vcs_credential_of_removal
 -- The credential that is kept until the hooks of a deleted connection are deleted.
+-- index: vcs_hook_removals_pkey
 -- takes: removal_id text
 -- gives: vcs_credential
 select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url,

@@ -23,6 +23,7 @@ left join vcs_tokens t on t.connection_id = c.id;
 -- statement: vcs_events_list
 -- A page of the organization's events that match, the newest first. Conditions that are null do not count.
 -- Lists are separated by commas.
+-- index: vcs_events_organization, vcs_outcomes_subject, vcs_tokens_connection_id_key, workspaces_name
 -- takes: organization_id text, from timestamptz, to timestamptz, levels text, connection_ids text,
 -- workspace text, limit bigint, offset bigint
 -- gives: vcs_event
@@ -70,12 +71,14 @@ order by s.sequence desc;
 
 -- statement: vcs_event_read
 -- An event by its id.
+-- index: vcs_tokens_connection_id_key
 -- takes: id text
 -- gives: vcs_event
 select :vcs_event_list_columns() :vcs_event_list_tables() where e.id = :id;
 
 -- statement: vcs_outcomes_read
 -- The outcomes of an event in the workspaces that the user may see, and in policy sets, by name.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: event_id text, user text
 -- gives: subject_id text, name text, reason text, run_id text null, configuration_version_id text null
 select u.subject_id, w.name, u.reason, u.run_id, u.configuration_version_id

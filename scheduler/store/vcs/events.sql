@@ -6,6 +6,7 @@ e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pul
 
 -- statement: vcs_event_request
 -- Inserts an event of a user, which waits for a look.
+-- index: vcs_repositories_pkey
 -- takes: id text, repository_id text, sha text, detail jsonb
 insert into vcs_events
     (id, organization_id, connection_id, repository_id, found_by, kind, sha, detail, state)
@@ -16,6 +17,7 @@ where r.id = :repository_id;
 
 -- statement: vcs_events_insert
 -- Inserts events that wait, in their order. Each repository is one lookup by the primary key.
+-- index: vcs_repositories_pkey
 -- takes: rows jsonb
 insert into vcs_events (
     id, organization_id, connection_id, repository_id, delivery, found_by, kind, ref, before_sha, sha,
@@ -31,6 +33,7 @@ order by u.n;
 
 -- statement: vcs_event_tell
 -- Inserts an event that is done and only has a message.
+-- index: vcs_repositories_pkey
 -- takes: new_id text, repository_id text, delivery bigint null, found_by text, kind text, level text,
 -- message text
 insert into vcs_events (
@@ -47,6 +50,7 @@ where r.id = :repository_id;
 -- serves for several events. In each round all organizations have one turn, so an organization with many events
 -- does not delay others. A repository has more than one turn if its organization has few. The limits keep the
 -- planner from joining all events that wait.
+-- index: vcs_events_waiting
 -- takes: max integer
 -- gives: repository_id text, organization_id text
 with recursive waiting as (
@@ -91,12 +95,14 @@ limit :max;
 
 -- statement: vcs_repository_try_lock
 -- No row: another transaction has locked the repository, or it was deleted.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text
 -- gives: id text
 select id from vcs_repositories where id = :repository_id for no key update skip locked;
 
 -- statement: vcs_event_pick
 -- The first due event of a repository, and its repository. Without a repository, no row.
+-- index: vcs_events_waiting
 -- takes: repository_id text, app_url text, organization_id text
 -- gives: event_id text, state text, found_by text, kind text, ref text, before_sha text, sha text,
 -- pull_request bigint null, detail jsonb, files jsonb null, files_note text null, repository_id text,
@@ -114,6 +120,7 @@ limit 1;
 
 -- statement: vcs_events_looking
 -- Locks the events that waited for a look when it began, but for those that wait for the hash of their commit.
+-- index: vcs_events_repository
 -- takes: repository_id text, began timestamptz
 -- gives: event_id text, state text, found_by text, kind text, ref text, before_sha text, sha text,
 -- pull_request bigint null, detail jsonb, files jsonb null, files_note text null
@@ -126,16 +133,19 @@ for update;
 
 -- statement: vcs_event_look
 -- Lets the event wait for a look.
+-- index: vcs_events_pkey
 -- takes: id text
 update vcs_events set state = 'looking', due_at = now() where id = :id;
 
 -- statement: vcs_event_compare
 -- Lets the event wait for the changed files.
+-- index: vcs_events_pkey
 -- takes: id text
 update vcs_events set state = 'comparing' where id = :id;
 
 -- statement: vcs_event_looked
 -- Lets the event be decided after a look. With another commit, the detail loses the members of the earlier one.
+-- index: vcs_events_pkey
 -- takes: id text, ref text, sha text
 update vcs_events
 set state = 'waiting', due_at = now(), ref = coalesce(:ref, ref), sha = coalesce(:sha, sha),
@@ -145,6 +155,7 @@ where id = :id;
 
 -- statement: vcs_event_compared
 -- Stores the changed files, or why they are not known, and lets the event be decided.
+-- index: vcs_events_pkey
 -- takes: id text, files jsonb, note text
 update vcs_events
 set state = 'waiting', due_at = now(), files = :files::jsonb, files_note = :note
@@ -152,6 +163,7 @@ where id = :id and state = 'comparing';
 
 -- statement: vcs_event_end
 -- Ends the event, or lets it wait for an approval.
+-- index: vcs_events_pkey
 -- takes: id text, message text, is_error boolean, approval boolean
 update vcs_events
 set state = case when :approval then 'approval' else 'done' end, done_at = case
@@ -161,11 +173,13 @@ where id = :id;
 
 -- statement: vcs_event_unanswered
 -- Shows why the look failed for which the event waits.
+-- index: vcs_events_pkey
 -- takes: id text, why text
 update vcs_events set message = :why, level = 'error' where id = :id and state = 'looking';
 
 -- statement: vcs_event_postpone
 -- Decides the event again later, after a failure.
+-- index: vcs_events_pkey
 -- takes: id text, why text, postponed_seconds double precision
 update vcs_events
 set due_at = now() + make_interval(secs => :postponed_seconds), message = :why, level = 'error'
@@ -173,6 +187,8 @@ where id = :id and state = 'waiting';
 
 -- statement: vcs_next_due
 -- Milliseconds until the next event, delivery, look or read of pull requests is due; null: none.
+-- index: policy_set_repositories_repository, vcs_deliveries_waiting, vcs_events_open, vcs_pull_reads_due,
+-- vcs_repositories_look, workspace_repositories_repository
 -- gives: ms bigint null
 select ceil(
     1000 * extract(epoch from least((select min(due_at) from vcs_deliveries where state = 'waiting'),
@@ -188,6 +204,7 @@ select ceil(
 
 -- statement: vcs_deliveries_expire
 -- Deletes deliveries that are older than 30 days.
+-- index: vcs_deliveries_received
 -- takes: max bigint
 delete from vcs_deliveries
 where sequence = any(array(
@@ -200,6 +217,7 @@ where sequence = any(array(
 
 -- statement: vcs_events_expire
 -- Deletes events that ended more than 30 days ago.
+-- index: vcs_events_created
 -- takes: max bigint
 delete from vcs_events
 where id = any(array(

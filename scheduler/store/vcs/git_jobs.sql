@@ -17,6 +17,8 @@ j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.attempt, j.tries, j.a
 
 -- statement: git_job_look
 -- Makes a look at the repository due. Another look follows one that is at work.
+-- index: vcs_connections_pkey, vcs_installations_pkey, vcs_repositories_pkey
+-- reads: agent_pools
 -- takes: new_id text, subject_id text
 -- gives: git_job_insert
 insert into git_jobs (id, kind, organization_id, repository_id, pool_id)
@@ -29,6 +31,7 @@ returning pool_id, state;
 
 -- statement: git_job_diff
 -- Inserts the job that compares the commits of an event. No row if it exists.
+-- reads: agent_pools
 -- takes: like git_job_look
 -- gives: git_job_insert
 insert into git_jobs (id, kind, organization_id, repository_id, event_id, pool_id)
@@ -41,6 +44,7 @@ returning pool_id, state;
 
 -- statement: git_job_fetch
 -- Inserts the job that fetches a content. No row if it exists.
+-- reads: agent_pools
 -- takes: like git_job_look
 -- gives: git_job_insert
 insert into git_jobs (id, kind, organization_id, repository_id, content_id, pool_id)
@@ -53,6 +57,7 @@ returning pool_id, state;
 
 -- statement: git_jobs_mark
 -- Claims the picked jobs for the worker. :marks: objects with id, and hash: that of the attempt's token.
+-- index: git_jobs_pkey
 -- takes: marks jsonb, worker_id text, lease_seconds double precision
 update git_jobs j
 set state = 'claimed', worker_id = :worker_id, token_hash = u.hash, again = false, blob_id = null,
@@ -65,6 +70,7 @@ where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset(:mark
 -- to organization in the index git_jobs_waiting, and reads at most :slots due jobs of each kind there. One row
 -- without a job if the worker is the pool's and nothing is due. Jobs at work are read from the index
 -- git_jobs_claimed.
+-- index: git_jobs_claimed, git_jobs_waiting
 -- takes: pool_id text, worker_id text, slots bigint
 -- gives: id text, kind text, attempt integer, known boolean
 with recursive me as materialized (
@@ -129,6 +135,7 @@ left join me m on true;
 
 -- statement: git_jobs_beat
 -- Extends the leases of the jobs that the worker still holds, and says for each of :jobs whether it does.
+-- index: git_jobs_claimed
 -- takes: worker_id text, jobs jsonb, lease_seconds double precision
 -- gives: job text, attempt integer, held boolean
 with said as (
@@ -158,6 +165,7 @@ left join held on held.id = said.job and held.attempt = said.attempt;
 
 -- statement: git_job_held
 -- The attempt of that token, if it has not ended.
+-- index: git_jobs_pkey
 -- takes: job_id text, hash text
 -- gives: git_job
 select :git_job_columns()
@@ -166,11 +174,13 @@ where j.id = :job_id and j.token_hash = :hash and j.state = 'claimed';
 
 -- statement: git_job_archive
 -- Stores the archive of a fetch.
+-- index: git_jobs_pkey
 -- takes: id text, blob text, hash text, size bigint
 update git_jobs set blob_id = :blob, hash = :hash, size = :size where id = :id;
 
 -- statement: git_job_again
 -- Lets the job wait again. No row if the attempt has ended. Without an error, the tries count from 0.
+-- index: git_jobs_pkey
 -- takes: id text, error text, after_seconds double precision, attempt integer
 -- gives: git_job_pool
 update git_jobs
@@ -182,6 +192,7 @@ returning pool_id;
 
 -- statement: git_job_end
 -- Deletes the job, unless it must run again. No row if it must, or if the attempt has ended.
+-- index: git_jobs_pkey
 -- takes: id text, attempt integer
 -- gives: id text
 delete from git_jobs
@@ -190,6 +201,7 @@ returning id;
 
 -- statement: git_jobs_lost
 -- Jobs whose lease has ended.
+-- index: git_jobs_claimed
 -- takes: max_lost bigint
 -- gives: git_job
 select :git_job_columns()
@@ -200,6 +212,8 @@ limit :max_lost;
 
 -- statement: git_jobs_moved
 -- Moves waiting jobs to the pool that their connection has now.
+-- index: git_jobs_waiting
+-- reads: agent_pools
 -- gives: git_job_pool
 update git_jobs j
 set pool_id = :git_pool_of(r)

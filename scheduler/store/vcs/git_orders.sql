@@ -3,6 +3,7 @@
 -- statement: git_order
 -- The subject of the job. `refs` are names that had the commit when they were last seen: a server that gives no
 -- commits by their names may give these.
+-- index: vcs_events_commit
 -- takes: job_id text, max_refs bigint
 -- gives: kind text, repository_id text, identifier text, default_branch text null, sha text null,
 -- submodules boolean null, event_kind text null, ref text null, before_sha text null, after_sha text null,

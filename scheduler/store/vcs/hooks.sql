@@ -6,6 +6,7 @@
 
 -- statement: vcs_hooks_read
 -- The repositories with these hooks, and their secrets. The previous one is null if it has expired.
+-- index: vcs_repositories_hook_key
 -- takes: ids text[]
 -- gives: vcs_hook
 select r.id, r.hook, :vcs_dialect_columns(), r.hook_secret_sealed, case

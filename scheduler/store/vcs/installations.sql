@@ -17,6 +17,7 @@ left join vcs_limits l on l.owner_id = i.id;
 
 -- statement: installations_list
 -- A page of the connected installations of these organizations (null: of all), by name. Number 0: any.
+-- index: vcs_installations_organization
 -- takes: organizations text[] null, name text, number bigint, limit bigint, offset bigint
 -- gives: vcs_installation
 with found as (
@@ -37,6 +38,7 @@ order by lower(f.name), f.id;
 
 -- statement: installation_read
 -- An installation that was not removed.
+-- index: organizations_pkey, vcs_installations_pkey, vcs_limits_pkey
 -- takes: id text
 -- gives: vcs_installation
 select :installation_columns() :installation_tables() where i.id = :id and i.removed_at is null;
@@ -55,12 +57,14 @@ returning i.id;
 
 -- statement: installation_pools_set
 -- Sets the agent pools of the installation.
+-- index: vcs_installations_pkey
 -- takes: id text, pool_id text, fork_pool_id text
 update vcs_installations set pool_id = :pool_id, fork_pool_id = :fork_pool_id where id = :id;
 
 -- statement: installation_token_put
 -- Stores the token, which expires after :expires_in seconds. Looks that failed without a token are repeated.
 -- `was` takes no lock, because PostgreSQL may read it after the update below, and would not lock the row then.
+-- index: vcs_repositories_owner
 -- takes: id text, token_sealed bytea, expires_in bigint
 with was as (
     select id, error, token_sealed is null as is_first from vcs_installations where id = :id
@@ -80,6 +84,7 @@ where id = :id;
 -- statement: installation_fail
 -- Records that the installation and its repositories can't be used, and inserts an event with the reason. An
 -- installation that fails again for the same reason makes no further event.
+-- index: vcs_repositories_owner
 -- takes: id text, why text, removed boolean, new_id text
 with was as (select id, organization_id, error from vcs_installations where id = :id),
 gone as (
@@ -100,6 +105,7 @@ where organization_id is not null and error is distinct from :why;
 
 -- statement: installation_find
 -- A connected installation, by GitHub's number.
+-- index: vcs_installations_installation_id_key
 -- takes: number bigint
 -- gives: id text
 select id
@@ -108,6 +114,7 @@ where installation_id = :number and organization_id is not null and removed_at i
 
 -- statement: app_deliveries_find
 -- The repositories of deliveries, by GitHub's number or by name. n: the place of the delivery, from 0 on.
+-- index: vcs_installations_installation_id_key, vcs_repositories_owner
 -- takes: installations bigint[], numbers text[], identifiers text[]
 -- gives: n bigint, id text
 select u.n - 1 as n, r.id

@@ -60,6 +60,7 @@ left join vcs_tokens t on t.connection_id = c.id;
 
 -- statement: vcs_workspace_use_read
 -- The repository that the workspace uses.
+-- index: vcs_tokens_connection_id_key
 -- takes: user_id text
 -- gives: vcs_used
 select u.organization_id, u.project_id, u.settings, :vcs_used_by_workspace(u.id) as repository
@@ -68,6 +69,7 @@ where u.id = :user_id;
 
 -- statement: vcs_policy_set_use_read
 -- The repository that the policy set uses.
+-- index: vcs_tokens_connection_id_key
 -- takes: like vcs_workspace_use_read
 -- gives: vcs_used
 select u.organization_id, null as project_id, u.settings, :vcs_used_by_policy_set(u.id) as repository
@@ -98,16 +100,19 @@ on conflict (policy_set_id) do update set repository_id = excluded.repository_id
 
 -- statement: vcs_workspace_use_clear
 -- Disconnects the workspace.
+-- index: workspace_repositories_pkey
 -- takes: user_id text
 delete from workspace_repositories where workspace_id = :user_id;
 
 -- statement: vcs_policy_set_use_clear
 -- Disconnects the policy set.
+-- index: policy_set_repositories_pkey
 -- takes: like vcs_workspace_use_clear
 delete from policy_set_repositories where policy_set_id = :user_id;
 
 -- statement: vcs_connection_of_token
 -- The connection of the organization that the token belongs to.
+-- index: vcs_connections_organization
 -- takes: token_id text, organization_id text
 -- gives: id text, provider text, api_url text
 select c.id, c.provider, c.api_url
@@ -117,6 +122,7 @@ where t.id = :token_id and c.organization_id = :organization_id;
 
 -- statement: vcs_installation_of_organization
 -- Prevents the deletion of the installation until the transaction ends.
+-- index: vcs_installations_organization
 -- takes: installation_id text, organization_id text
 -- gives: id text
 select id
@@ -136,6 +142,7 @@ on conflict do nothing;
 
 -- statement: vcs_repository_find
 -- GitHub does not distinguish names by case.
+-- index: vcs_repositories_connection, vcs_repositories_owner
 -- takes: connection_id text, organization_id text, installation_id text, identifier text
 -- gives: id text
 select id
@@ -150,6 +157,7 @@ limit 1;
 
 -- statement: vcs_use_of_policies
 -- Copies the path and the patterns of a policy set that has a repository.
+-- index: policy_set_repositories_pkey
 -- takes: policy_set_id text, policies_path text, patterns jsonb
 update policy_set_repositories
 set policies_path = :policies_path, update_patterns = :patterns::jsonb
@@ -157,6 +165,7 @@ where policy_set_id = :policy_set_id;
 
 -- statement: vcs_available_check
 -- One of the workspaces whose repository has a connection that is not available in its project.
+-- index: vcs_connection_projects_project
 -- takes: ids text[]
 -- gives: name text
 select w.name
@@ -182,6 +191,8 @@ limit 1;
 
 -- statement: vcs_repositories_list
 -- A page of the organization's repositories that the user may see, by name.
+-- index: policy_set_repositories_repository, team_members_user, team_projects_project,
+-- team_workspaces_workspace, teams_organization, vcs_repositories_organization
 -- takes: organization_id text, limit bigint, offset bigint, user text
 -- gives: vcs_repository
 select n.total, r.*
@@ -201,6 +212,8 @@ order by lower(r.identifier), r.id;
 
 -- statement: vcs_repository_read
 -- The repository, if the user may see it.
+-- index: policy_set_repositories_repository, team_members_user, team_projects_project,
+-- team_workspaces_workspace, teams_organization, vcs_tokens_connection_id_key
 -- takes: id text, user text
 -- gives: vcs_repository
 select :vcs_repository_columns(:user) :vcs_repository_tables()
@@ -208,12 +221,14 @@ where r.id = :id and :vcs_repository_visible(:user);
 
 -- statement: vcs_hook_secret_read
 -- The secret of the repository's hook.
+-- index: vcs_repositories_pkey
 -- takes: id text
 -- gives: hook_secret_sealed bytea null
 select hook_secret_sealed from vcs_repositories where id = :id;
 
 -- statement: vcs_hook_secret_rotate
 -- Stores a new secret, and accepts the previous one for another day.
+-- index: vcs_repositories_pkey
 -- takes: id text, secret_sealed bytea
 update vcs_repositories
 set hook_previous_sealed = hook_secret_sealed, hook_previous_until = now() + interval '1 day',
@@ -222,5 +237,6 @@ where id = :id;
 
 -- statement: vcs_hook_renew
 -- Makes the check of the hook due, which sends the new secret to the provider.
+-- index: vcs_hooks_pkey
 -- takes: id text
 update vcs_hooks set version = version + 1, due_at = now() where repository_id = :id;

@@ -14,6 +14,7 @@ from vcs_tokens t join vcs_connections c on c.id = t.connection_id;
 
 -- statement: vcs_tokens_list
 -- A page of the tokens of the organization or the connection (the other id is null), the oldest first.
+-- index: vcs_connections_organization, vcs_tokens_connection_id_key
 -- takes: organization_id text, connection_id text, limit bigint, offset bigint
 -- gives: vcs_token
 select n.total, t.*
@@ -34,12 +35,14 @@ order by t.created_at, t.id;
 
 -- statement: vcs_token_read
 -- A token by its id.
+-- index: vcs_connections_pkey, vcs_tokens_pkey
 -- takes: id text
 -- gives: vcs_token
 select :vcs_token_columns() :vcs_token_tables() where t.id = :id;
 
 -- statement: vcs_tokens_read_all
 -- Tokens by their ids.
+-- index: vcs_connections_pkey, vcs_tokens_pkey
 -- takes: ids text[]
 -- gives: vcs_token
 select :vcs_token_columns() :vcs_token_tables()
@@ -57,6 +60,7 @@ returning id;
 
 -- statement: vcs_calls_of_connection_hasten
 -- Tries the waiting calls of the connection at once.
+-- index: vcs_calls_connection
 -- takes: connection_id text
 update vcs_calls
 set due_at = now(), tries = 0
@@ -65,6 +69,7 @@ where connection_id = :connection_id and delivery = 'waiting';
 -- statement: vcs_token_store
 -- Stores new secrets under a new generation; empty bytes are null. The token expires after :expires_in seconds;
 -- 0: never.
+-- index: vcs_tokens_pkey
 -- takes: id text, token_sealed bytea, refresh_sealed bytea, expires_in integer, user_name text,
 -- verified boolean
 update vcs_tokens
@@ -76,6 +81,7 @@ where id = :id;
 
 -- statement: vcs_token_update
 -- Changes the SSH key (empty bytes remove it) and the host keys, each only if it is given.
+-- index: vcs_tokens_pkey
 -- takes: id text, key_changes boolean, ssh_key_sealed bytea, host_keys text
 update vcs_tokens
 set ssh_key_sealed = case when :key_changes then nullif(:ssh_key_sealed::bytea, '') else ssh_key_sealed end,
@@ -84,6 +90,7 @@ where id = :id;
 
 -- statement: vcs_token_judge
 -- Stores whether the provider accepts the token, unless the token was replaced.
+-- index: vcs_tokens_connection_id_key
 -- takes: connection_id text, state text, error text, user_name text, generation bigint
 update vcs_tokens
 set state = :state, error = :error, user_name = coalesce(:user_name, user_name)
@@ -91,6 +98,7 @@ where connection_id = :connection_id and generation = :generation;
 
 -- statement: vcs_token_delete
 -- Deletes the token and the repositories of its connection.
+-- index: vcs_repositories_connection
 -- takes: id text
 with gone as (delete from vcs_tokens where id = :id returning connection_id)
 delete from vcs_repositories

@@ -37,6 +37,8 @@ from workers k join agent_pools p on p.id = k.pool_id;
 
 -- statement: agents_list
 -- One page of the workers of the pool, of the organization or of the site, in the order that `sort` names.
+-- index: agent_pools_organization, jobs_claimed
+-- reads: workers
 -- takes: pool_id text, seen_since timestamptz, sort text, limit bigint, offset bigint, organization_id text
 -- gives: agent
 with found as (
@@ -64,11 +66,13 @@ order by a.place;
 
 -- statement: agent_read
 -- The worker of that id.
+-- index: jobs_claimed
 -- takes: id text
 -- gives: agent
 select :agents_columns() :agents_tables() where k.id = :id;
 
 -- statement: agent_delete
 -- Deletes a worker that is neither idle nor busy.
+-- index: jobs_claimed
 -- takes: id text
 delete from workers k where k.id = :id and :agent_status() not in ('idle', 'busy');

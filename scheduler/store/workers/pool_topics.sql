@@ -4,6 +4,7 @@
 -- All pools by their ids, with their waiting jobs, and whether a live worker reads the pool's topic. Waiting
 -- jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each
 -- pool with each other.
+-- index: jobs_waiting, workers_pool
 -- gives: id text, name text, waiting bigint, is_read boolean
 select p.id, coalesce(o.name || '/', '') || p.name as name,
     (select count(*) from jobs where pool_id = p.id and state = 'waiting') as waiting,
@@ -23,6 +24,8 @@ order by p.id;
 -- only those that were announced longer ago than `age`. Another scheduler may do the same: the update skips
 -- jobs that it has just announced. Nothing is announced while earlier announcements of the pool can't be
 -- published.
+-- index: jobs_waiting
+-- reads: outbox
 -- takes: pools jsonb, prefix text, message_version integer, key_end text, max bigint
 with lost as (
     select j.id, p.age

@@ -64,6 +64,8 @@ from agent_pools p left join organizations o on o.id = p.organization_id;
 -- statement: pools_list
 -- One page of the organization's pools in the order that `sort` names: all, or those that are available to a
 -- workspace or a project that the requester sees.
+-- index: agent_pools_organization, projects_name, run_quotas_pool_id_key, team_members_user,
+-- team_projects_team, team_workspaces_team
 -- takes: organization_id text, search text, sort text, workspace_id text, workspace_name text, project_id text,
 -- project_name text, limit bigint, offset bigint, user text, all_workspaces boolean, all_projects boolean
 -- gives: pool
@@ -106,12 +108,16 @@ order by p.place;
 
 -- statement: pool_read
 -- The pool of that id.
+-- index: run_quotas_pool_id_key, team_members_user, team_projects_team, team_workspaces_team,
+-- teams_organization, workers_pool
 -- takes: id text, user text
 -- gives: pool
 select :pools_columns(:user) :pools_tables() where p.id = :id;
 
 -- statement: pool_find
 -- The pool of that id, or of that name: ORGANIZATION/NAME, or NAME of the shared one; in any case.
+-- index: organizations_pkey
+-- reads: agent_pools
 -- takes: name text
 -- gives: id text, organization_id text null
 select p.id, p.organization_id
@@ -121,6 +127,9 @@ where p.id = :name or lower(coalesce(o.name || '/', '') || p.name) = lower(:name
 
 -- statement: pools_shared
 -- The pool that all organizations share.
+-- index: run_quotas_pool_id_key, team_members_user, team_projects_team, team_workspaces_team,
+-- teams_organization, workers_pool
+-- reads: agent_pools
 -- takes: user text
 -- gives: pool
 select :pools_columns(:user) :pools_tables() where p.organization_id is null;
@@ -150,18 +159,21 @@ from may;
 
 -- statement: pool_allow_workspaces
 -- Replaces the workspaces that may use the pool, and counts them.
+-- index: workspaces_name
 -- takes: id text, ids text[]
 -- gives: pool_related
 :pool_replace_workspaces(false);
 
 -- statement: pool_exclude_workspaces
 -- Replaces the workspaces that may not use the pool, and counts them.
+-- index: workspaces_name
 -- takes: like pool_allow_workspaces
 -- gives: pool_related
 :pool_replace_workspaces(true);
 
 -- statement: pool_allow_projects
 -- Replaces the projects that may use the pool, and counts them.
+-- index: projects_name
 -- takes: like pool_allow_workspaces
 -- gives: pool_related
 :pool_replace(projects, {agent_pool_projects where pool_id = :id and not (project_id = any(:ids))},
@@ -175,16 +187,20 @@ values (:id, :organization_id, :name, :organization_scoped);
 
 -- statement: pool_update
 -- Changes a pool.
+-- index: agent_pools_pkey
 -- takes: id text, name text, organization_scoped boolean
 update agent_pools set name = :name, organization_scoped = :organization_scoped where id = :id;
 
 -- statement: pool_lock
 -- Locks the pool. Every new user of the pool takes a share lock on it, by a foreign key or by pool_use.
+-- index: agent_pools_pkey
 -- takes: id text
 select 1 from agent_pools where id = :id for update;
 
 -- statement: pool_users
 -- What uses the pool, so that it can't be deleted.
+-- index: projects_name, runs_live, vcs_connections_fork_pool, vcs_connections_pool,
+-- vcs_installations_fork_pool, vcs_installations_pool
 -- takes: id text
 -- gives: is_shared boolean, workspaces boolean, connections boolean, installations boolean, defaults boolean,
 -- runs boolean
@@ -209,16 +225,19 @@ select exists (select 1 from agent_pools where id = :id and organization_id is n
 
 -- statement: pool_inputs_clear
 -- Takes the pool away from runs that have ended.
+-- index: run_inputs_pool
 -- takes: id text
 update run_inputs set pool_id = null where pool_id = :id;
 
 -- statement: pool_delete
 -- Deletes the pool.
+-- index: agent_pools_pkey
 -- takes: id text
 delete from agent_pools where id = :id;
 
 -- statement: pool_use
 -- Whether the organization's pool is available there. Locks the pool against its deletion.
+-- index: agent_pool_workspaces_workspace, agent_pools_organization, projects_default
 -- takes: pool_id text, organization_id text, project_id text, workspace_id text, anywhere boolean,
 -- any_scope boolean
 -- gives: may boolean

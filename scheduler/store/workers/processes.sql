@@ -2,6 +2,7 @@
 
 -- statement: processes_beat
 -- Records that this scheduler runs, and deletes those that were not seen for a day.
+-- reads: schedulers
 -- takes: id text, host text, version text, protocol integer, schema integer
 with gone as (delete from schedulers where seen_at < now() - interval '1 day')
 insert into schedulers (id, name, version, protocol, schema)
@@ -10,12 +11,14 @@ on conflict (id) do update set seen_at = now();
 
 -- statement: processes_leave
 -- Deletes this scheduler's row.
+-- index: schedulers_pkey
 -- takes: id text
 delete from schedulers where id = :id;
 
 -- statement: processes_list
 -- The processes that were seen within the last hour, and whether they are older than this program; these first.
 -- Versions are compared as numbers, from the left; a version that has none is not older.
+-- reads: notifiers, schedulers, workers
 -- takes: protocol integer, schema integer, version text
 -- gives: kind text null, name text null, version text null, protocol integer null, schema integer,
 -- seconds bigint, older boolean

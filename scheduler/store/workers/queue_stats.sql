@@ -48,10 +48,12 @@ where ended_at > now() - interval '1 hour' and :condition;
 
 -- statement: queue_sample_any
 -- A row if there is a sample of this minute.
+-- index: queue_samples_pkey
 select 1 from queue_samples where organization_id = '' and taken_at = date_trunc('minute', now());
 
 -- statement: queue_sample_take
 -- Takes a sample of the site, '', and of each organization with runs. Deletes the samples of the day before.
+-- index: jobs_run_id_key, queue_samples_taken, runs_ended, runs_live, runs_position, workers_pool
 with live as (
     select coalesce(r.organization_id, '') as organization_id, :queue_live() and true
     group by grouping sets((r.organization_id), ())
@@ -89,6 +91,7 @@ on conflict do nothing;
 
 -- statement: queue_samples_read
 -- The samples of the last day, the oldest first.
+-- index: queue_samples_pkey
 -- takes: organization_id text
 -- gives: minute bigint, pending integer, running integer, deciding integer, slots integer,
 -- oldest_seconds double precision, start_p50 double precision null, start_p95 double precision null,
@@ -107,6 +110,7 @@ limit 1440;
 
 -- statement: queue_numbers_of_organization
 -- The organization's numbers now.
+-- index: jobs_run_id_key, runs_live, runs_organization, workers_pool
 -- takes: organization_id text
 -- gives: queue_numbers
 select l.*, s.*, e.*,
@@ -117,6 +121,7 @@ from (select :queue_live() and r.organization_id = :organization_id) l,
 
 -- statement: queue_numbers_of_site
 -- The site's numbers now, with those of messages.
+-- index: jobs_run_id_key, notifications_waiting, runs_ended, runs_live, runs_position, task_results_waiting
 -- gives: queue_numbers
 select l.*, s.*, e.*, :queue_slots(true) as slots, (select count(*) from outbox) as outbox,
     coalesce((select extract(epoch from clock_timestamp() - created_at) from outbox order by id limit 1), 0)
@@ -127,6 +132,8 @@ from (select :queue_live() and true) l, (select :queue_starts(true)) s, (select 
 
 -- statement: queue_pools
 -- The first 200 pools of the organization and the shared one, or all, by name: their live workers and jobs.
+-- index: jobs_claimed, jobs_waiting, workers_pool
+-- reads: agent_pools
 -- takes: organization_id text
 -- gives: id text, name text, shared boolean, drained boolean, workers bigint, slots bigint, busy bigint,
 -- waiting bigint
@@ -151,6 +158,8 @@ limit 200;
 -- statement: queue_tasks
 -- The first 200 run tasks that have not reported and that the requester sees, the most urgent first. Each part
 -- of the union reads an index of its state.
+-- index: task_results_due, task_results_leases, task_results_waiting, team_members_user, team_projects_team,
+-- team_workspaces_team
 -- takes: organization_id text, everywhere boolean, user text
 -- gives: id text, run_id text, workspace_name text, task_name text, stage text, status text, sent boolean,
 -- created_at timestamptz, due_at timestamptz
@@ -178,6 +187,8 @@ limit 200;
 
 -- statement: queue_pending
 -- One page of the pending runs that the requester sees, in the order of the queue.
+-- index: jobs_run_id_key, runs_live, team_members_user, team_projects_team, team_workspaces_team,
+-- workspaces_project
 -- takes: organization_id text, everywhere boolean, user text, limit bigint, offset bigint
 -- gives: total bigint, id text, position bigint, workspace_id text, workspace_name text,
 -- organization_name text, status text, message text null, created_at timestamptz

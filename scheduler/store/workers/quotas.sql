@@ -91,6 +91,7 @@ waiting as materialized (
 
 -- statement: quota_delete
 -- Deletes the quota of the organization or the pool.
+-- index: run_quotas_organization_id_key, run_quotas_pool_id_key
 -- takes: organization_id text, pool_id text
 delete from run_quotas where organization_id = :organization_id or pool_id = :pool_id;
 
@@ -110,6 +111,7 @@ on conflict (organization_id) do update set runs = excluded.runs;
 
 -- statement: quotas_lock
 -- Locks the quotas of the organizations and of the pool, in the same order in each claim.
+-- index: run_quotas_organization_id_key, run_quotas_pool_id_key
 -- takes: organizations text[], pool_id text
 select 1
 from run_quotas
@@ -120,6 +122,7 @@ for no key update;
 -- statement: quotas_lock_read
 -- These quotas and the room that they leave. A statement of its own, so that it sees what was committed while
 -- quotas_lock waited.
+-- index: agent_pools_name, jobs_claimed, run_quotas_organization_id_key, run_quotas_pool_id_key
 -- takes: organizations text[], pool_id text
 -- gives: organization_id text null, room bigint
 :quota_rooms(select unnest(:organizations::text[]), :pool_id);

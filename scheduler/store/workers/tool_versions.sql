@@ -28,6 +28,8 @@ version, archs, official, enabled, beta, deprecated, deprecated_reason;
 
 -- statement: tool_versions_list
 -- One page of the tool's versions, the newest first.
+-- index: tool_versions_version, workspaces_terraform_version
+-- reads: policy_sets
 -- takes: tool text, exact text, search text, limit bigint, offset bigint
 -- gives: tool_version
 with found as (
@@ -48,6 +50,8 @@ order by f.n;
 
 -- statement: tool_version_read
 -- The tool's version of that id.
+-- index: tool_versions_version, workspaces_terraform_version
+-- reads: policy_sets
 -- takes: id text, tool text
 -- gives: tool_version
 select :tool_versions_columns() from tool_versions v where id = :id and tool = :tool;
@@ -61,6 +65,7 @@ from (select :fields::jsonb as f) x;
 
 -- statement: tool_version_update
 -- Replaces all fields of the version.
+-- index: tool_versions_pkey
 -- takes: id text, fields jsonb
 update tool_versions
 set (:tool_versions_written()) = (select :tool_versions_fields() from (select :fields::jsonb as f) x)
@@ -68,10 +73,12 @@ where id = :id;
 
 -- statement: tool_version_delete
 -- Deletes the version.
+-- index: tool_versions_pkey
 -- takes: id text
 delete from tool_versions where id = :id;
 
 -- statement: tool_version_check
 -- A row if that version of terraform is disabled.
+-- index: tool_versions_version
 -- takes: version text
 select 1 from tool_versions where tool = 'terraform' and version = :version and not enabled;

@@ -29,6 +29,7 @@ where pool_id = :pool and left_at is null;
 -- statement: worker_register
 -- Registers a worker, and renews the leases of the attempts that it continues. Earlier workers with its name no
 -- longer count what is undelivered: it has their folder.
+-- index: workers_pool
 -- takes: id text, pool_id text, name text, version text, slots integer, address text, hash text, token_id text,
 -- attempts jsonb, lease_seconds double precision, capabilities jsonb, protocol integer, number bigint,
 -- topic text
@@ -64,6 +65,7 @@ returning (select key from told) as key, (select payload from told) as payload;
 
 -- statement: worker_find
 -- The registered worker with that token.
+-- index: workers_token
 -- takes: hash text
 -- gives: id text
 select id from workers where token_hash = :hash and left_at is null;
@@ -71,6 +73,7 @@ select id from workers where token_hash = :hash and left_at is null;
 -- statement: worker_beat
 -- Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. Only
 -- jobs that the worker names are read (db/db.h, "plans").
+-- index: workers_token
 -- takes: hash text, free integer, slots integer, draining boolean, partitions jsonb, jobs jsonb,
 -- lease_seconds double precision, capabilities jsonb, announced text[], undelivered integer, number bigint,
 -- topic text
@@ -126,6 +129,7 @@ left join workspace_holds h on h.job_id = said.job;
 
 -- statement: worker_leave
 -- Marks the worker as gone.
+-- index: agent_pools_pkey, workers_pkey
 -- takes: worker_id text, failed boolean, number bigint, topic text, undelivered integer
 -- gives: worker_message
 with gone as (
@@ -142,6 +146,7 @@ from told;
 -- statement: worker_waits_for
 -- Records the worker's free slots, if their number has changed, and returns whether a job of the pool waits
 -- that its quotas leave room for. No row if the worker is not registered in the pool.
+-- index: agent_pools_name, jobs_claimed, jobs_waiting, run_quotas_organization_id_key, run_quotas_pool_id_key
 -- takes: pool_id text, worker_id text, free integer
 -- gives: jobs boolean
 with me as materialized (:worker_of_pool(:worker_id, :pool_id)),
@@ -161,6 +166,8 @@ join agent_pools p on p.id = w.pool_id;
 -- Pools with the number of their jobs that have waited for that time, at most `max` of each. It walks the index
 -- from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
 -- (store/vcs/git_jobs.h, git_wait_key).
+-- index: agent_pools_name, git_jobs_waiting, jobs_claimed, jobs_waiting, run_quotas_organization_id_key,
+-- run_quotas_pool_id_key
 -- takes: still_ms integer, max bigint
 -- gives: waiting_pool
 with recursive pools as (
@@ -198,6 +205,7 @@ group by 1;
 -- statement: workers_capabilities
 -- The distinct capabilities of the pool's other live workers, drained ones included. A worker is live until the
 -- leases that its last heartbeat renewed expire.
+-- index: workers_pool
 -- takes: pool_id text, worker_id text, lease_seconds double precision, max_kinds bigint
 -- gives: capabilities jsonb null
 select distinct capabilities
@@ -208,6 +216,7 @@ limit :max_kinds;
 
 -- statement: workers_stops
 -- The attempts that their workers must stop.
+-- index: jobs_stopping, workspace_holds_stops
 -- gives: worker_id text, id text, attempt integer, stop smallint
 select worker_id, id, attempt, stop
 from jobs

@@ -16,6 +16,7 @@ c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.pr
 
 -- statement: configuration_insert
 -- Creates a version. What is uploaded into a workspace with a repository can only be planned.
+-- index: workspace_repositories_pkey
 -- takes: id text, workspace_id text, source text, auto_queue_runs boolean, speculative boolean,
 -- provisional boolean, created_by text
 -- gives: speculative boolean
@@ -28,6 +29,7 @@ returning speculative;
 
 -- statement: configuration_make_current
 -- Makes the version the workspace's current one.
+-- index: workspaces_pkey
 -- takes: workspace_id text, id text
 update workspaces set current_configuration_id = :id where id = :workspace_id;
 
@@ -38,12 +40,14 @@ update workspaces set current_configuration_id = :id where id = :workspace_id;
 
 -- statement: configuration_read
 -- The version of that id.
+-- index: run_inputs_configuration
 -- takes: id text
 -- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = :id;
 
 -- statement: configuration_of_run
 -- The version that the run uses.
+-- index: run_inputs_configuration
 -- takes: run_id text
 -- gives: configuration
 select :configurations_columns()
@@ -52,12 +56,14 @@ where c.id = (select configuration_version_id from run_inputs where run_id = :ru
 
 -- statement: configurations_read_all
 -- The versions with these ids.
+-- index: run_inputs_configuration
 -- takes: ids text[]
 -- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = any(:ids::text[]);
 
 -- statement: configuration_files_current
 -- The files of the workspace's current version, if it has any.
+-- index: configuration_versions_pkey, workspaces_pkey
 -- takes: workspace_id text
 -- gives: blob_id text null, working_directory text
 select c.blob_id, w.working_directory
@@ -67,6 +73,7 @@ where w.id = :workspace_id and c.blob_id is not null;
 
 -- statement: configurations_list
 -- One page of the workspace's versions, the newest first.
+-- index: configuration_versions_workspace, run_inputs_configuration
 -- takes: workspace_id text, limit bigint, offset bigint
 -- gives: configuration
 select t.total, c.*
@@ -83,6 +90,7 @@ order by c.created_at desc, c.id;
 
 -- statement: configuration_lock
 -- The version, locked, and whether a run refers to it.
+-- index: run_inputs_configuration
 -- takes: id text
 -- gives: status text, blob_id text null, used boolean
 select status, blob_id, exists (select 1 from run_inputs where configuration_version_id = :id) as used
@@ -92,6 +100,7 @@ for update;
 
 -- statement: configuration_set_uploaded
 -- Gives the version its files.
+-- index: configuration_versions_pkey
 -- takes: id text, blob_id text
 update configuration_versions
 set status = 'uploaded', blob_id = :blob_id, error = null, error_message = null,
@@ -100,6 +109,7 @@ where id = :id;
 
 -- statement: configuration_refuse
 -- Marks a version without files as errored after a rejected upload.
+-- index: configuration_versions_pkey
 -- takes: id text, why text
 update configuration_versions
 set status = 'errored', error = 'invalid_archive', error_message = :why
@@ -107,6 +117,8 @@ where id = :id and status = 'pending';
 
 -- statement: configuration_use_lock
 -- The version, locked: whether it came from a commit, is current, or is used by a run that has not ended.
+-- index: run_inputs_configuration
+-- reads: workspaces
 -- takes: id text
 -- gives: status text, is_commit boolean, current boolean, used boolean
 select c.status,
@@ -124,6 +136,7 @@ for update;
 
 -- statement: configuration_set_archived
 -- Takes the version's files away.
+-- index: configuration_versions_pkey
 -- takes: id text
 update configuration_versions
 set status = 'archived', blob_id = null,

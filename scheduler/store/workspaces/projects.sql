@@ -27,6 +27,8 @@ case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id
 -- statement: projects_list
 -- One page of the organization's projects that the requester sees, by name, the default one last. A project
 -- must have each of the tags; a value of '' is any value.
+-- index: projects_name, tag_bindings_project, team_members_user, team_projects_project, team_projects_team,
+-- team_workspaces_team
 -- takes: organization_id text, search text, names text, limit bigint, offset bigint, tag_keys text[] null,
 -- tag_values text[] null, everywhere boolean, user text
 -- gives: project
@@ -63,12 +65,16 @@ order by p.is_default, lower(p.name);
 
 -- statement: project_read
 -- The project of that id.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization,
+-- workspaces_project
 -- takes: id text, user text
 -- gives: project
 select :projects_columns(:user) :projects_tables() where p.id = :id;
 
 -- statement: projects_read_all
 -- Those of the projects that the requester sees, by name.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization,
+-- workspaces_project
 -- takes: ids text[], user text
 -- gives: project
 select :projects_columns(:user) :projects_tables()
@@ -78,17 +84,20 @@ order by lower(p.name), p.id;
 
 -- statement: project_belongs
 -- A row if the organization has the project.
+-- index: projects_name
 -- takes: id text, organization_id text
 select 1 from projects where id = :id and organization_id = :organization_id;
 
 -- statement: project_default
 -- The organization's default project.
+-- index: projects_default
 -- takes: organization_id text
 -- gives: id text
 select id from projects where organization_id = :organization_id and is_default;
 
 -- statement: project_inherited_mode
 -- The execution mode that workspaces of the project inherit, and its pool; null is the default project.
+-- index: projects_name
 -- takes: organization_id text, id text
 -- gives: mode text, pool text null
 select :inherited_mode() as mode, :inherited_pool() as pool
@@ -104,6 +113,7 @@ values (:id, :organization_id, :name, :description, jsonb_strip_nulls(:settings:
 
 -- statement: project_update
 -- Changes a project, and the settings that are given. A setting of null is deleted.
+-- index: projects_pkey
 -- takes: id text, name text, description text, settings jsonb, pool_id text
 update projects
 set name = :name, description = :description, default_pool_id = :pool_id,
@@ -113,6 +123,7 @@ where id = :id;
 -- statement: project_delete
 -- Deletes a project without workspaces. The foreign key of a workspace that is added concurrently prevents the
 -- deletion.
+-- index: workspaces_project
 -- takes: id text
 delete from projects p
 where id = :id and not is_default and not exists (select 1 from workspaces where project_id = p.id);

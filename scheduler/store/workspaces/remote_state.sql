@@ -11,6 +11,7 @@
 
 -- statement: state_shared
 -- A row if the consumer may read the state of the producer: it is the same workspace, or shares it.
+-- index: remote_state_consumers_pkey, workspaces_pkey
 -- takes: consumer text, producer text
 select 1
 from workspaces c
@@ -19,6 +20,8 @@ where c.id = :consumer and p.id = :producer and (c.id = p.id or :remote_state_sh
 
 -- statement: consumers_list
 -- One page of the workspaces that share the workspace's state and that the requester sees, by name.
+-- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization,
+-- workspaces_name
 -- takes: workspace_id text, limit bigint, offset bigint, user text
 -- gives: total bigint, id text
 with found as (
@@ -35,6 +38,7 @@ order by f.name;
 
 -- statement: consumers_add
 -- Adds those of the workspaces that are other ones of the organization, and counts them.
+-- index: workspaces_name
 -- takes: workspace_id text, consumer_ids text[]
 -- gives: found bigint
 with may as (
@@ -54,11 +58,13 @@ from may;
 
 -- statement: consumers_clear
 -- Deletes the workspace's list of consumers.
+-- index: remote_state_consumers_pkey
 -- takes: workspace_id text
 delete from remote_state_consumers where workspace_id = :workspace_id;
 
 -- statement: consumers_remove
 -- Deletes some of them.
+-- index: remote_state_consumers_pkey
 -- takes: workspace_id text, consumer_ids text[]
 delete from remote_state_consumers
 where workspace_id = :workspace_id and consumer_id = any(:consumer_ids::text[]);

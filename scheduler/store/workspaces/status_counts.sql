@@ -3,6 +3,7 @@
 -- statement: workspaces_count_statuses
 -- Numbers of the organization's workspaces that the requester sees, by the status of their current run; null is
 -- those without one.
+-- index: team_members_user, team_projects_team, team_workspaces_team, workspaces_name, workspaces_project
 -- takes: organization_id text, project_ids text, everywhere boolean, user text
 -- gives: status text null, workspaces bigint, locked bigint
 select r.status, count(*) as workspaces, count(*) filter (where f.locked_by is not null) as locked

@@ -36,18 +36,21 @@ order by e.:owner, e.inherited_from is not null, e.position;
 
 -- statement: bindings_of_workspaces
 -- The workspaces' own bindings.
+-- index: tag_bindings_workspace
 -- takes: owners text[]
 -- gives: binding
 :bindings(:bindings_own(), workspace_id);
 
 -- statement: bindings_of_projects
 -- The projects' own bindings.
+-- index: tag_bindings_project
 -- takes: like bindings_of_workspaces
 -- gives: binding
 :bindings(:bindings_own(), project_id);
 
 -- statement: bindings_effective
 -- The workspaces' bindings and those of their projects.
+-- index: tag_bindings_project, tag_bindings_tag, tag_bindings_workspace
 -- takes: like bindings_of_workspaces
 -- gives: binding
 :bindings(effective_tags, workspace_id);
@@ -73,43 +76,51 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 
 -- statement: workspace_tags_bind
 -- Binds tags to the workspace.
+-- index: tags_name
 -- takes: organization_id text, ids text[], keys text[], values text[], owner text
 :tags_bind(workspace_id);
 
 -- statement: project_tags_bind
 -- The same for a project.
+-- index: tags_name
 -- takes: like workspace_tags_bind
 :tags_bind(project_id);
 
 -- statement: workspace_tags_unbind_others
 -- Deletes the workspace's bindings of all other tags.
+-- index: tag_bindings_workspace
 -- takes: owner text, keys text[]
 :tags_unbind_others(workspace_id);
 
 -- statement: project_tags_unbind_others
 -- The same for a project.
+-- index: tag_bindings_project
 -- takes: like workspace_tags_unbind_others
 :tags_unbind_others(project_id);
 
 -- statement: workspace_tags_count
 -- The number of the workspace's bindings.
+-- index: tag_bindings_workspace
 -- takes: owner text
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where workspace_id = :owner;
 
 -- statement: project_tags_count
 -- The number of the project's bindings.
+-- index: tag_bindings_project
 -- takes: like workspace_tags_count
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where project_id = :owner;
 
 -- statement: workspace_tags_lock
 -- Locks the workspace: serializes writers of its bindings, so that their count is correct.
+-- index: workspaces_pkey
 -- takes: owner text
 select 1 from workspaces where id = :owner for no key update;
 
 -- statement: project_tags_lock
 -- The same for a project.
+-- index: projects_pkey
 -- takes: like workspace_tags_lock
 select 1 from projects where id = :owner for no key update;
 
@@ -126,6 +137,7 @@ on conflict (organization_id, name) do nothing;
 
 -- statement: tags_of_workspace
 -- One page of the workspace's tags: its bindings without a value.
+-- index: tag_bindings_tag, tag_bindings_workspace
 -- takes: workspace_id text, limit bigint, offset bigint
 -- gives: tag
 :tag_page(
@@ -134,6 +146,7 @@ on conflict (organization_id, name) do nothing;
 
 -- statement: tags_list
 -- One page of the organization's tags, without the excluded ones and those of the excluded workspaces.
+-- index: tag_bindings_tag, tags_search
 -- takes: organization_id text, search text, exclude text, limit bigint, offset bigint
 -- gives: tag
 :tag_page(f.organization_id = :organization_id
@@ -149,6 +162,7 @@ on conflict (organization_id, name) do nothing;
 -- statement: tags_add
 -- Binds the tags to the workspace. Counts those that were selected by id, the new bindings, and the former
 -- ones.
+-- index: tag_bindings_workspace, tags_search
 -- takes: organization_id text, ids text[], names text[], workspace_id text, binding_ids text[]
 -- gives: by_id bigint, added bigint, bound bigint
 with chosen as (:tags_chosen()),
@@ -164,12 +178,14 @@ select (select count(*) from chosen where by_id) as by_id, (select count(*) from
 
 -- statement: tags_remove
 -- Unbinds the tags from the workspace.
+-- index: tag_bindings_workspace, tags_search
 -- takes: organization_id text, ids text[], names text[], workspace_id text
 delete from tag_bindings
 where workspace_id = :workspace_id and tag_id in (select id from (:tags_chosen()) c);
 
 -- statement: tags_delete
 -- Deletes all of the tags or none: their number must be `count`.
+-- index: tags_search
 -- takes: organization_id text, tag_ids text[], count bigint
 with chosen as (
     select id from tags where organization_id = :organization_id and id = any(:tag_ids::text[])
@@ -179,12 +195,14 @@ where id in (select id from chosen) and (select count(*) from chosen) = :count::
 
 -- statement: tag_read
 -- The tag of that id.
+-- index: tags_pkey
 -- takes: id text
 -- gives: id text, name text, organization_id text
 select id, name, organization_id from tags where id = :id;
 
 -- statement: tag_bind_workspaces
 -- Binds the tag to those of the workspaces that are in its organization, and counts them.
+-- index: workspaces_name
 -- takes: id text, workspace_ids text[], binding_ids text[]
 -- gives: found bigint
 with may as (

@@ -76,12 +76,16 @@ join organizations o on o.id = w.organization_id;
 
 -- statement: workspace_read
 -- The workspace of that id.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_workspace,
+-- team_members_user, team_projects_project
 -- takes: id text, user text
 -- gives: workspace_view
 select :workspace_columns(:user) from workspaces w :workspace_joins() where w.id = :id;
 
 -- statement: workspace_read_named
 -- The workspace of that name in the organization of that name, both in any case.
+-- index: data_retention_policies_workspace_id_key, organizations_name, runs_queue, state_versions_detached,
+-- tag_bindings_workspace, team_members_user
 -- takes: organization text, name text, user text
 -- gives: workspace_view
 select :workspace_columns(:user)
@@ -95,6 +99,8 @@ where w.id = (
 
 -- statement: workspaces_read_all
 -- Those of the workspaces that the requester sees, by name.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_workspace,
+-- team_members_user, team_projects_project
 -- takes: ids text[], user text
 -- gives: workspace_view
 select :workspace_columns(:user)
@@ -105,12 +111,14 @@ order by lower(w.name), w.id;
 
 -- statement: workspace_lookup
 -- The workspace of that id.
+-- index: organizations_pkey, workspaces_pkey
 -- takes: id text
 -- gives: workspace_lookup
 :workspace_lookup() where w.id = :id;
 
 -- statement: workspace_lookup_named
 -- The same by the names of the organization and the workspace, in any case.
+-- index: organizations_name, workspaces_name
 -- takes: organization text, name text
 -- gives: workspace_lookup
 :workspace_lookup() where lower(o.name) = lower(:organization) and lower(w.name) = lower(:name);
@@ -129,6 +137,8 @@ order by w.place;
 -- statement: workspaces_newest
 -- One page of the workspaces whose current run is the newest. It looks at the newest runs only, so it may find
 -- fewer than there are.
+-- index: data_retention_policies_workspace_id_key, runs_organization, runs_queue, state_versions_detached,
+-- tag_bindings_workspace, team_members_user
 -- takes: organization_id text, limit bigint, offset bigint, user text
 -- gives: workspace_view
 (
@@ -297,24 +307,32 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 
 -- statement: workspaces_all_by_creation
 -- One page of all workspaces of the organization, the oldest first.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: organization_id text, limit integer, offset bigint, user text, without_tags text
 -- gives: workspace_view
 :workspaces_all({}, {f.created_at, f.id}, {f.created_at desc, f.id desc});
 
 -- statement: workspaces_all_by_name
 -- One page of all workspaces of the organization, by name.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({}, {lower(f.name)}, {lower(f.name) desc});
 
 -- statement: workspaces_all_by_name_down
 -- One page of all workspaces of the organization, by name backwards.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({}, {lower(f.name) desc}, {lower(f.name)});
 
 -- statement: workspaces_all_by_run
 -- One page of all workspaces of the organization, the oldest current run first.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({:workspaces_run()}, {c.position nulls last, f.created_at, f.id},
@@ -322,6 +340,8 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 
 -- statement: workspaces_all_by_run_down
 -- One page of all workspaces of the organization, the newest current run first.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({:workspaces_run()}, {c.position desc nulls last, f.created_at, f.id},
@@ -329,18 +349,24 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 
 -- statement: workspaces_all_by_change
 -- One page of all workspaces of the organization, the longest unchanged first.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({}, {f.latest_change_at, f.id}, {f.latest_change_at desc, f.id desc});
 
 -- statement: workspaces_all_by_change_down
 -- One page of all workspaces of the organization, the last changed first.
+-- index: data_retention_policies_workspace_id_key, runs_queue, state_versions_detached, tag_bindings_tag,
+-- tag_bindings_workspace, tags_search
 -- takes: like workspaces_all_by_creation
 -- gives: workspace_view
 :workspaces_all({}, {f.latest_change_at desc, f.id desc}, {f.latest_change_at, f.id});
 
 -- statement: workspaces_some_by_creation
 -- One page of the workspaces that match, the oldest first.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: organization_id text, name text, wildcard text, run_status text, project_ids text, tag_keys text[],
 -- tag_values text[], without_tags text, limit bigint, offset bigint, everywhere boolean, user text,
 -- live boolean
@@ -349,36 +375,48 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 
 -- statement: workspaces_some_by_name
 -- One page of the workspaces that match, by name.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({}, {lower(f.name)});
 
 -- statement: workspaces_some_by_name_down
 -- One page of the workspaces that match, by name backwards.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({}, {lower(f.name) desc});
 
 -- statement: workspaces_some_by_run
 -- One page of the workspaces that match, the oldest current run first.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({:workspaces_run()}, {c.position nulls last, f.created_at, f.id});
 
 -- statement: workspaces_some_by_run_down
 -- One page of the workspaces that match, the newest current run first.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({:workspaces_run()}, {c.position desc nulls last, f.created_at, f.id});
 
 -- statement: workspaces_some_by_change
 -- One page of the workspaces that match, the longest unchanged first.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({}, {f.latest_change_at, f.id});
 
 -- statement: workspaces_some_by_change_down
 -- One page of the workspaces that match, the last changed first.
+-- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
+-- tag_bindings_tag, tag_bindings_workspace
 -- takes: like workspaces_some_by_creation
 -- gives: workspace_view
 :workspaces_some({}, {f.latest_change_at desc, f.id desc});
@@ -386,6 +424,7 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 -- statement: workspace_limit_lock
 -- The organization's limit of workspaces, if it has one. Locks the organization until the workspace is
 -- inserted, so that concurrent creations respect the limit.
+-- index: organizations_pkey
 -- takes: organization_id text
 -- gives: max bigint
 select (admin_settings ->> 'workspace-limit')::bigint as max
@@ -395,6 +434,7 @@ for no key update;
 
 -- statement: workspaces_count
 -- The number of the organization's workspaces.
+-- index: workspaces_name
 -- takes: organization_id text
 -- gives: there bigint
 select count(*) as there from workspaces where organization_id = :organization_id;
@@ -402,6 +442,8 @@ select count(*) as there from workspaces where organization_id = :organization_i
 -- statement: workspace_create
 -- Creates a workspace in the project, or in the default one. The site's settings say whether all share its
 -- state.
+-- index: projects_default
+-- reads: site_settings
 -- takes: id text, organization_id text, fields jsonb, settings jsonb
 insert into workspaces (
     id, organization_id, settings, name, description, auto_apply, execution_mode, terraform_version,
@@ -419,6 +461,7 @@ from (select :fields::jsonb as f) x;
 
 -- statement: workspace_update
 -- Changes the fields and settings that are given.
+-- index: workspaces_pkey
 -- takes: id text, fields jsonb, settings jsonb
 update workspaces
 set settings = settings || :settings::jsonb, name = coalesce(f ->> 'name', name),
@@ -436,6 +479,7 @@ where id = :id;
 -- statement: workspaces_inherit_mode
 -- Applies the execution mode of the project, or else of the organization, to the organization's workspaces that
 -- inherit it.
+-- index: workspaces_name
 -- takes: organization_id text
 update workspaces w
 set execution_mode = m.mode, pool_id = m.pool, updated_at = now()
@@ -448,6 +492,7 @@ where p.id = w.project_id and w.organization_id = :organization_id
 
 -- statement: workspace_jobs_lock
 -- Locks the jobs, so that no worker claims one between the check and the deletion.
+-- index: jobs_run_id_key, runs_workspace
 -- takes: id text
 -- gives: applying boolean
 select state = 'claimed' and stage = 'apply' as applying
@@ -458,6 +503,7 @@ for update;
 
 -- statement: workspace_use_lock
 -- The workspace, locked: what speaks against its deletion.
+-- index: state_versions_workspace
 -- takes: id text
 -- gives: locked boolean, held boolean, manages boolean, processing boolean
 select (w.locked_by is not null or w.current_run_id is not null) as locked,
@@ -474,16 +520,19 @@ for update;
 
 -- statement: workspace_runs_delete
 -- Deletes its runs, which refer to configuration versions.
+-- index: runs_workspace
 -- takes: id text
 delete from runs where workspace_id = :id;
 
 -- statement: workspace_delete
 -- Deletes the workspace with everything in it.
+-- index: workspaces_pkey
 -- takes: id text
 delete from workspaces where id = :id;
 
 -- statement: workspace_guarded
 -- A row if only owners may force its deletion.
+-- index: organizations_pkey, workspaces_pkey
 -- takes: id text
 select 1
 from workspaces w
@@ -493,6 +542,7 @@ where w.id = :id and w.resource_count > 0
 
 -- statement: workspaces_move
 -- Moves those of the workspaces that are in the organization to the project, and counts them.
+-- index: workspaces_name
 -- takes: organization_id text, project_id text, ids text[]
 -- gives: found bigint
 with moved as (
@@ -506,6 +556,7 @@ from moved;
 
 -- statement: workspace_lock
 -- Locks the workspace for the user, unless it is locked, has a current run, or is held.
+-- index: workspaces_pkey
 -- takes: id text, user_id text, reason text
 with locked as (
     update workspaces
@@ -520,6 +571,7 @@ on conflict (workspace_id) do update set locked_by = excluded.locked_by, locked_
 
 -- statement: workspace_locker_lock
 -- Who holds the lock of the workspace, which is locked: a user, with the team if it is a team's, or a run.
+-- index: state_versions_workspace, teams_user_id_key
 -- takes: id text
 -- gives: locked_by text null, run_id text null, username text null, team text null, state_pending boolean
 select w.locked_by,
@@ -539,6 +591,7 @@ for update;
 
 -- statement: workspace_unlock
 -- Ends the user's lock.
+-- index: workspace_locks_pkey, workspaces_pkey
 -- takes: id text
 with time as (delete from workspace_locks where workspace_id = :id)
 update workspaces

@@ -18,6 +18,7 @@ where o.id = :plan_id;
 
 -- statement: plan_changes_lock
 -- Locks the plan's JSON; no row if it is another one by now.
+-- index: operation_blobs_blob
 -- takes: plan_id text, json_blob text
 select 1
 from operation_blobs

@@ -23,12 +23,14 @@ left join vcs_installations i on i.id = c.installation_id;
 
 -- statement: vcs_repository_external_id
 -- The provider's id of the repository; null: not known.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text
 -- gives: external_id text null
 select external_id from vcs_repositories where id = :repository_id;
 
 -- statement: vcs_call_add
 -- Inserts a call of the repository, or of the connection if there is no repository.
+-- index: vcs_connections_pkey, vcs_repositories_pkey
 -- takes: purpose text, urgency smallint, writes boolean, repository_id text, connection_id text, subject text
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject},
     {coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id), r.installation_id, r.id, :subject
@@ -49,6 +51,7 @@ on conflict do nothing;
 
 -- statement: vcs_limits_lock
 -- Locks the limits of all owners, in one order. Times are seconds.
+-- index: vcs_limits_pkey
 -- takes: owners text[]
 -- gives: owner_id text, minute_left double precision, hour_left double precision, since_refill numeric,
 -- blocked numeric null
@@ -61,6 +64,8 @@ for update;
 
 -- statement: vcs_calls_put_off
 -- Puts off the owner's due calls that write, or all.
+-- index: vcs_calls_connection, vcs_calls_due, vcs_calls_installation, vcs_calls_removal,
+-- vcs_hook_removals_connection
 -- takes: owner text, wait_s double precision, all boolean
 update vcs_calls
 set due_at = now() + make_interval(secs => :wait_s)
@@ -68,6 +73,7 @@ where :is_of_owner() and delivery = 'waiting' and due_at <= now() and (writes or
 
 -- statement: vcs_limit_store
 -- Stores what is left of the credential's limits.
+-- index: vcs_limits_pkey
 -- takes: owner text, minute double precision, hour double precision
 update vcs_limits
 set minute_left = :minute::real, hour_left = :hour::real, refilled_at = now()
@@ -75,6 +81,7 @@ where owner_id = :owner;
 
 -- statement: vcs_call_put_off
 -- Counts a try of the call, and tries it again later.
+-- index: vcs_calls_pkey
 -- takes: id text, wait_s double precision, why text
 update vcs_calls
 set delivery = 'waiting', tries = tries + 1, error = left(:why, 500),
@@ -83,6 +90,7 @@ where id = :id;
 
 -- statement: vcs_call_claim
 -- Claims the call with its next request, without the secret.
+-- index: vcs_calls_pkey
 -- takes: id text, notifier text, lease_seconds double precision, operation text, arguments jsonb,
 -- version bigint, token_generation bigint
 update vcs_calls
@@ -99,6 +107,7 @@ where id = :id;
 
 -- statement: vcs_calls_due
 -- The candidates: the most urgent calls that are due.
+-- index: vcs_calls_due, vcs_tokens_connection_id_key
 -- takes: asked jsonb, max bigint
 -- gives: vcs_call
 select c.attempt, c.writes, :call_columns() :call_tables()
@@ -112,6 +121,7 @@ for update of c skip locked;
 -- statement: vcs_verifications_enqueue
 -- Inserts calls for the connections whose token is not verified, at most :max. Azure DevOps and plain git have
 -- no request that tries credentials alone.
+-- index: vcs_tokens_connection_id_key
 -- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id},
     {k.organization_id, k.id
@@ -124,6 +134,8 @@ for update of c skip locked;
 -- statement: vcs_lookups_enqueue
 -- Inserts calls for the repositories that are not verified, at most :max. An installation whose first token has
 -- not arrived has no calls.
+-- index: vcs_connections_pkey, vcs_installations_pkey
+-- reads: vcs_repositories
 -- takes: purpose text, urgency smallint, writes boolean, max bigint
 :calls_insert({organization_id, connection_id, installation_id, repository_id},
     {v.organization_id, v.connection_id, v.installation_id, v.id
@@ -135,6 +147,7 @@ for update of c skip locked;
 
 -- statement: vcs_calls_rescue
 -- Lets calls wait again whose notifier was lost.
+-- index: vcs_calls_lease
 update vcs_calls
 set delivery = 'waiting', updated_at = now()
 where id = any(array(
@@ -148,6 +161,7 @@ where id = any(array(
 
 -- statement: vcs_call_lock
 -- Locks the call of an answer. No row: it has ended, or was claimed again.
+-- index: vcs_tokens_connection_id_key
 -- takes: id text, attempt integer
 -- gives: vcs_call
 select :call_columns() :call_tables()
@@ -156,11 +170,13 @@ for update of c;
 
 -- statement: vcs_call_end
 -- The call has ended.
+-- index: vcs_calls_pkey
 -- takes: id text
 delete from vcs_calls where id = :id;
 
 -- statement: vcs_call_goes_on
 -- Makes the next step of the call due at once.
+-- index: vcs_calls_pkey
 -- takes: id text, arguments jsonb
 update vcs_calls
 set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb, due_at = now(),
@@ -169,6 +185,8 @@ where id = :id;
 
 -- statement: vcs_limit_block
 -- Blocks the credential, and puts off all of its calls.
+-- index: vcs_calls_connection, vcs_calls_due, vcs_calls_installation, vcs_calls_removal,
+-- vcs_hook_removals_connection
 -- takes: owner text, wait_s double precision
 with blocked as (
     update vcs_limits
@@ -183,6 +201,7 @@ where :is_of_owner() and delivery = 'waiting' and due_at < b.blocked_until;
 
 -- statement: vcs_limit_note
 -- Stores why the last call failed; null: it succeeded, which leaves the reason of a pause.
+-- index: vcs_limits_pkey
 -- takes: connection_id text, why text
 update vcs_limits
 set error = left(:why, 500)

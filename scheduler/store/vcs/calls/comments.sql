@@ -24,6 +24,7 @@ where coalesce((select sequence from vcs_events where id = c.event_id), 0) <= (
 
 -- statement: vcs_comments_enqueue
 -- Inserts the calls of comments that are due, at most :max. They wait until the end of the provider's pause.
+-- index: vcs_comments_due
 -- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject, due_at},
     {v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text,
@@ -54,6 +55,7 @@ for no key update of c;
 
 -- statement: vcs_comment_runs
 -- The newest run of each workspace for the head of the pull request. Failed ones come first.
+-- index: vcs_events_commit
 -- takes: repository_id text, pull_request bigint, first_error integer, sha text, max_rows bigint
 -- gives: total bigint, workspace text, run text, status text, stage text, has_changes boolean,
 -- additions integer null, changes integer null, destructions integer null, error text
@@ -75,6 +77,7 @@ limit :max_rows;
 
 -- statement: vcs_comment_unsure
 -- From now on there may be a comment that is not known, until the answer is here.
+-- index: vcs_comments_pkey
 -- takes: repository_id text, number bigint
 update vcs_comments
 set unsure = true
@@ -82,6 +85,7 @@ where repository_id = :repository_id and pull_request = :number;
 
 -- statement: vcs_comment_known
 -- The comment is known; null: it is known that there is none.
+-- index: vcs_comments_pkey
 -- takes: repository_id text, pull_request bigint, external_id text, external_version bigint null
 update vcs_comments
 set external_id = :external_id, external_version = :external_version::bigint, unsure = false
@@ -89,6 +93,7 @@ where repository_id = :repository_id and pull_request = :pull_request;
 
 -- statement: vcs_comment_sent
 -- A version that was made meanwhile is sent 5 s later.
+-- index: vcs_comments_pkey
 -- takes: repository_id text, number bigint, version bigint
 update vcs_comments
 set sent_version = greatest(sent_version, :version), error = null, due_at = case
@@ -97,6 +102,7 @@ where repository_id = :repository_id and pull_request = :number;
 
 -- statement: vcs_comment_forget
 -- The comment was deleted, or changed by others since: it is looked for again.
+-- index: vcs_comments_pkey
 -- takes: repository_id text, number bigint
 update vcs_comments
 set external_id = null, external_version = null, unsure = true
@@ -104,6 +110,7 @@ where repository_id = :repository_id and pull_request = :number;
 
 -- statement: vcs_comment_refused
 -- The provider refuses this version: only a new one is sent again.
+-- index: vcs_comments_pkey
 -- takes: repository_id text, number bigint, version bigint, why text
 update vcs_comments
 set sent_version = greatest(sent_version, :version), error = left(:why, 500)

@@ -2,6 +2,7 @@
 
 -- statement: vcs_event_await_commit
 -- Lets the event wait for its commit's hash.
+-- index: vcs_events_pkey
 -- takes: event_id text, max_seconds double precision
 update vcs_events
 set state = 'looking', due_at = now() + make_interval(secs => :max_seconds)
@@ -9,6 +10,7 @@ where id = :event_id;
 
 -- statement: vcs_event_await_files
 -- Lets the event wait for the files from the API. No row: it does not wait for them, or there is no API.
+-- index: vcs_connections_pkey, vcs_events_pkey, vcs_repositories_pkey
 -- takes: event_id text, why text, max_seconds double precision
 -- gives: repository_id text null
 update vcs_events e
@@ -21,12 +23,14 @@ returning e.repository_id;
 
 -- statement: vcs_files_expire
 -- Decides events without the files that the provider did not list.
+-- index: vcs_events_open
 update vcs_events
 set state = 'waiting', due_at = now()
 where state = 'comparing' and due_at <= now() and files_note is not null;
 
 -- statement: vcs_commits_expire
 -- Ends events whose commit the provider did not name.
+-- index: vcs_events_commit
 update vcs_events
 set state = 'done', level = 'error', done_at = now(),
     message = 'The head commit of the pull request is not known: the provider did not answer.'

@@ -2,6 +2,7 @@
 
 -- statement: vcs_event_commits
 -- The commits between which the files have changed, or the short hash of the head.
+-- index: vcs_events_pkey, vcs_repositories_pkey
 -- takes: event_id text
 -- gives: sha text, before_sha text, pull_request bigint, state text, short_sha text null, base text,
 -- default_branch text null
@@ -13,6 +14,7 @@ where e.id = :event_id;
 
 -- statement: vcs_event_commit_found
 -- Stores the commit, and lets the event be decided.
+-- index: vcs_events_pkey
 -- takes: event_id text, sha text, message text, author text
 update vcs_events
 set state = 'waiting', due_at = now(), sha = :sha,
@@ -22,6 +24,7 @@ where id = :event_id and state = 'looking' and sha = '';
 
 -- statement: vcs_event_files_found
 -- Stores the changed files, or why they are not known, and lets the event be decided.
+-- index: vcs_events_pkey
 -- takes: event_id text, files jsonb, why text
 update vcs_events
 set state = 'waiting', due_at = now(), files = :files::jsonb, files_note = case

@@ -5,6 +5,8 @@
 -- :old_s seconds, but not before :repository_s seconds for each repository of the connection. :in_refs: the
 -- refs show new pull requests. They do not show that one was opened again, so a repository with a pull request
 -- that was closed less than a week ago is read, too.
+-- index: vcs_pull_requests_state, vcs_repositories_connection, vcs_repositories_owner,
+-- workspace_repositories_repository
 -- takes: repository_id text, known_to bigint null, now boolean, old_s bigint, repository_s bigint,
 -- in_refs boolean
 insert into vcs_pull_reads as p(repository_id, known_to, due_at)
@@ -38,6 +40,7 @@ on conflict (repository_id) do update set due_at = coalesce(p.due_at, excluded.d
 
 -- statement: vcs_pulls_enqueue
 -- Inserts the calls of reads that are due, at most :max.
+-- index: vcs_pull_reads_due
 -- takes: like vcs_lookups_enqueue
 with due as (
     update vcs_pull_reads
@@ -64,6 +67,7 @@ select now() as now;
 
 -- statement: vcs_pulls_known_to
 -- The largest number of the pull requests that are older than the connection; null: not known.
+-- index: vcs_pull_reads_pkey
 -- takes: repository_id text
 -- gives: known_to bigint null
 select known_to from vcs_pull_reads where repository_id = :repository_id;
@@ -71,6 +75,7 @@ select known_to from vcs_pull_reads where repository_id = :repository_id;
 -- statement: vcs_pulls_known
 -- A row for each number, in their order. Without a head the pull request is not known. settled: it has not
 -- changed since :began, and has no event that waits.
+-- index: vcs_events_commit, vcs_pull_requests_state
 -- takes: repository_id text, numbers jsonb, began timestamptz
 -- gives: number bigint, head_sha text null, state text, detail jsonb, settled boolean
 with open as materialized (
@@ -89,6 +94,7 @@ order by n.place;
 
 -- statement: vcs_pulls_unlisted
 -- Open pull requests that have not changed since :began, and are not in :seen.
+-- index: vcs_pull_requests_state
 -- takes: repository_id text, seen jsonb, began timestamptz, max bigint
 -- gives: number bigint
 select number
@@ -100,6 +106,7 @@ limit :max;
 
 -- statement: vcs_pulls_read_end
 -- The list was read to its end. :top is its largest number.
+-- index: vcs_pull_reads_pkey
 -- takes: repository_id text, top bigint
 update vcs_pull_reads
 set read_at = now(), known_to = coalesce(known_to, :top)

@@ -61,6 +61,7 @@ on conflict (repository_id, sha, context) do update set version = r.version + 1,
 
 -- statement: vcs_runs_note
 -- Records the same for the events of these runs.
+-- index: vcs_outcomes_run
 -- takes: runs text[]
 insert into vcs_notes (event_id)
 select distinct event_id
@@ -69,6 +70,7 @@ where run_id = any(:runs::text[]);
 
 -- statement: vcs_notes_take
 -- Takes recorded events, in one order, so that two schedulers do not wait for each other in a circle.
+-- index: vcs_events_pkey, vcs_notes_pkey
 -- takes: max bigint
 -- gives: id text, repository_id text null, sha text
 with gone as (
@@ -84,6 +86,7 @@ order by e.repository_id, e.sha, e.id;
 
 -- statement: vcs_reports_enqueue
 -- Inserts the calls of reports that are due, at most :max. They wait until the end of the provider's pause.
+-- index: vcs_reports_due
 -- takes: like vcs_lookups_enqueue
 :calls_insert({organization_id, connection_id, installation_id, repository_id, subject, due_at},
     {v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context,
@@ -102,6 +105,7 @@ order by e.repository_id, e.sha, e.id;
 -- Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the
 -- commit's events by state and level. With :applies, only runs that may apply count, and no events of pull
 -- requests. `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
+-- index: vcs_events_commit
 -- takes: repository_id text, sha text, workspace_id text, applies boolean
 -- gives: status text, stage text, stages integer, lost boolean, count bigint, workspace text, state text,
 -- level text
@@ -133,6 +137,7 @@ group by state, level;
 
 -- statement: vcs_report_skipped
 -- The provider has this status already.
+-- index: vcs_reports_pkey
 -- takes: repository_id text, sha text, context text, version bigint
 update vcs_reports
 set sent_version = greatest(sent_version, :version)
@@ -140,6 +145,7 @@ where repository_id = :repository_id and sha = :sha and context = :context;
 
 -- statement: vcs_report_lock
 -- Locks the report of a context.
+-- index: organizations_pkey, vcs_reports_pkey, vcs_repositories_pkey
 -- takes: repository_id text, sha text, context text
 -- gives: version bigint, sent_version bigint, sent jsonb null, workspace_id text null, stage text,
 -- pull_request bigint, event_id text null, app boolean, organization text
@@ -153,6 +159,7 @@ for no key update of r;
 
 -- statement: vcs_report_sent
 -- A version that was made meanwhile waits the longer, the more the context has sent.
+-- index: vcs_reports_pkey
 -- takes: repository_id text, sha text, context text, version bigint, sent jsonb, interval_s integer
 update vcs_reports r
 set sent_version = greatest(sent_version, :version), sent = :sent::jsonb, sent_at = now(),
@@ -163,6 +170,7 @@ where repository_id = :repository_id and sha = :sha and context = :context;
 
 -- statement: vcs_report_refused
 -- The provider refuses this version: only a new one is sent again.
+-- index: vcs_reports_pkey
 -- takes: repository_id text, sha text, context text, version bigint, why text
 update vcs_reports
 set sent_version = greatest(sent_version, :version), error = left(:why, 500)

@@ -2,6 +2,7 @@
 
 -- statement: vcs_content_find
 -- The content of the commit, locked against a change.
+-- index: vcs_contents_repository_id_sha_submodules_key
 -- takes: repository_id text, sha text, submodules boolean
 -- gives: id text, stored boolean
 select id, state = 'stored' as stored
@@ -36,6 +37,7 @@ from jsonb_to_recordset(:versions::jsonb) as u(id text, content_id text);
 -- statement: vcs_configurations_current
 -- Makes the configuration versions the current ones of their workspaces, which it locks in the order of their
 -- ids. :versions: objects with id and workspace_id.
+-- index: workspaces_pkey
 -- takes: versions jsonb
 update workspaces w
 set current_configuration_id = u.version
@@ -50,6 +52,7 @@ where w.id = u.id;
 
 -- statement: vcs_commit_describe_events
 -- Stores the message and the author of a commit in its events that have no message.
+-- index: vcs_events_commit
 -- takes: repository_id text, sha text, message text, author text
 update vcs_events
 set detail = detail || jsonb_build_object('message', :message::text) || case when :author <> ''
@@ -59,6 +62,7 @@ where repository_id = :repository_id and sha = :sha and coalesce(detail ->> 'mes
 
 -- statement: vcs_commit_describe_runs
 -- A run's message is that of its commit, once it is known. Must run before the next statement.
+-- index: configuration_commits_sha, run_inputs_configuration, vcs_contents_repository_id_sha_submodules_key
 -- takes: repository_id text, sha text, message text
 update run_inputs i
 set message = left(split_part(:message::text, E'\n', 1), 500)
@@ -70,6 +74,7 @@ where v.repository_id = :repository_id and k.sha = :sha
 
 -- statement: vcs_commit_describe_configurations
 -- Stores the message of a commit in its configuration versions that have none.
+-- index: configuration_commits_sha, vcs_contents_repository_id_sha_submodules_key
 -- takes: repository_id text, sha text, message text
 update configuration_commits k
 set detail = k.detail || jsonb_build_object('commit-message', :message::text)
@@ -84,6 +89,7 @@ where v.id = k.content_id and v.repository_id = :repository_id and k.sha = :sha
 
 -- statement: vcs_ingress_read_all
 -- Commits of configuration versions, by their ids.
+-- index: configuration_commits_id_key
 -- takes: ids text[]
 -- gives: vcs_ingress
 select k.*, r.identifier as repository, c.created_by, c.workspace_id
@@ -95,6 +101,7 @@ where k.id = any(:ids::text[]);
 
 -- statement: vcs_policy_repository_read
 -- The repository of a policy set.
+-- index: policy_set_repositories_pkey, vcs_connections_pkey, vcs_repositories_pkey
 -- takes: policy_set_id text, github_app_url text
 -- gives: repository_id text, identifier text null, ingress_submodules boolean, provider text, api_url text,
 -- http_url text
@@ -108,6 +115,7 @@ where a.policy_set_id = :policy_set_id;
 -- statement: vcs_policy_versions_insert
 -- Inserts versions that wait for their content, as the newest of their policy sets. :versions: objects with id
 -- and policy_set_id.
+-- index: policy_sets_pkey
 -- takes: versions jsonb, source text
 with version as (
     insert into policy_set_versions (id, policy_set_id, status, source, status_timestamps)
@@ -131,6 +139,7 @@ from jsonb_to_recordset(:versions::jsonb) as u(id text, content_id text);
 
 -- statement: vcs_policy_versions_end
 -- Ends the versions that wait for the content: ready with its blob, or errored with the sentence.
+-- index: policy_set_version_commits_content
 -- takes: content_id text, sentence text
 update policy_set_versions p
 set status = case when :sentence::text is null then 'ready' else 'errored' end, blob_id = case
@@ -145,6 +154,7 @@ where k.content_id = :content_id and p.id = k.policy_set_version_id and p.status
 
 -- statement: vcs_policy_sets_current
 -- Makes the newest ready version the current one of the policy sets with that content. Nothing with a sentence.
+-- index: policy_set_version_commits_content, policy_set_versions_set
 -- takes: content_id text, sentence text
 update policy_sets s
 set current_version_id = (

@@ -77,6 +77,8 @@ order by 1;
 -- statement: vcs_subjects_read
 -- The workspaces and policy sets that are attached to the repository, by id. :kind, :pull_request, :sha and
 -- :event_id are those of a head, which heads.h describes. :subject_id is null.
+-- index: policy_set_repositories_repository, policy_set_version_commits_event, runs_workspace,
+-- vcs_outcomes_subject, vcs_pull_requests_state, workspace_repositories_repository
 -- takes: repository_id text, subject_id text, kind text, pull_request bigint, sha text, event_id text
 -- gives: vcs_subject
 :vcs_subjects({:subject_id::text is null}, {:subject_id::text is null});
@@ -84,6 +86,8 @@ order by 1;
 -- statement: vcs_subject_read
 -- The same for one of them. It is a separate statement, because PostgreSQL would compare a parameter that may
 -- be null with each workspace of the repository.
+-- index: policy_set_repositories_repository, policy_set_version_commits_event, runs_workspace,
+-- vcs_outcomes_subject, vcs_pull_requests_state, workspace_repositories_repository
 -- takes: like vcs_subjects_read
 -- gives: vcs_subject
 :vcs_subjects(a.workspace_id = :subject_id, a.policy_set_id = :subject_id);
@@ -122,6 +126,7 @@ join runs r on r.id = h.run_id;
 
 -- statement: vcs_earlier_pending
 -- Pending runs of pushes to the branch, of other commits.
+-- index: runs_queue
 -- takes: workspace_ids text[], branch text, sha text, pull_request bigint
 -- gives: vcs_earlier_run
 select r.id
@@ -134,6 +139,7 @@ order by r.id;
 
 -- statement: vcs_earlier_heads
 -- Plan-only runs of other heads of the pull request that have not ended.
+-- index: runs_pkey, vcs_heads_pkey
 -- takes: like vcs_earlier_pending
 -- gives: vcs_earlier_run
 select r.id :earlier_heads()
@@ -142,6 +148,7 @@ order by r.id;
 
 -- statement: vcs_earlier_all
 -- All plan-only runs of the pull request that have not ended.
+-- index: runs_pkey, vcs_heads_pkey
 -- takes: like vcs_earlier_pending
 -- gives: vcs_earlier_run
 select r.id :earlier_heads()

@@ -7,11 +7,13 @@
 
 -- statement: vcs_repository_lock
 -- Locks the repository.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text
 select 1 from vcs_repositories where id = :repository_id for no key update;
 
 -- statement: vcs_repository_locked
 -- The repository after vcs_repository_lock. look_began: when a worker claimed the look.
+-- index: git_jobs_look
 -- takes: repository_id text, app_url text
 -- gives: repository_id text, organization_id text, identifier text, default_branch text null,
 -- looked_at timestamptz null, provider text, api_url text, http_url text, look_began timestamptz
@@ -25,6 +27,7 @@ where r.id = :repository_id;
 
 -- statement: vcs_look_begin
 -- Postpones the next look, unless another one was requested since :due was read.
+-- index: vcs_repositories_look
 -- takes: repository_id text, look_again_seconds double precision, due timestamptz
 update vcs_repositories
 set look_due = now() + make_interval(secs => :look_again_seconds)
@@ -32,6 +35,7 @@ where id = :repository_id and look_due = :due::timestamptz;
 
 -- statement: vcs_looks_due
 -- Repositories in use whose look is due.
+-- index: policy_set_repositories_repository, vcs_repositories_look, workspace_repositories_repository
 -- takes: max bigint
 -- gives: id text, look_due timestamptz
 select r.id, r.look_due
@@ -42,11 +46,13 @@ limit :max;
 
 -- statement: vcs_look_now
 -- Makes a look at the repository due.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text
 update vcs_repositories set look_due = now() where id = :repository_id;
 
 -- statement: vcs_refs_read
 -- newer: an event has changed the ref since :began.
+-- index: vcs_refs_pkey
 -- takes: repository_id text, began timestamptz
 -- gives: name text, sha text, newer boolean
 select name, sha, updated_at >= :began::timestamptz as newer
@@ -55,6 +61,7 @@ where repository_id = :repository_id;
 
 -- statement: vcs_ref_read
 -- The commits of two refs; null: not known.
+-- index: vcs_refs_pkey
 -- takes: repository_id text, ref text, other text
 -- gives: ref text null, other text null
 select (select sha from vcs_refs where repository_id = :repository_id and name = :ref) as ref,
@@ -63,6 +70,7 @@ select (select sha from vcs_refs where repository_id = :repository_id and name =
 -- statement: vcs_refs_write
 -- Replaces the refs that no event has changed since :began. Leaves out unchanged refs, because a conflict would
 -- lock, and so write, each of their rows.
+-- index: vcs_refs_pkey
 -- takes: repository_id text, began timestamptz, refs jsonb
 with seen as materialized (select key as name, value as sha from jsonb_each_text(:refs::jsonb)),
 gone as (
@@ -90,6 +98,7 @@ on conflict (repository_id, name) do update set sha = excluded.sha, updated_at =
 
 -- statement: vcs_branches_followed
 -- The branches of workspaces and policy sets; '': the default branch.
+-- index: policy_set_repositories_repository, workspace_repositories_repository
 -- takes: repository_id text
 -- gives: branch text
 select branch
@@ -102,6 +111,7 @@ where repository_id = :repository_id;
 
 -- statement: vcs_subject_branch
 -- The branch of a workspace or policy set; '': the default branch. No row: it has another repository.
+-- index: policy_set_repositories_repository, workspace_repositories_repository
 -- takes: repository_id text, subject_id text
 -- gives: branch text
 select branch
@@ -114,6 +124,7 @@ where policy_set_id = :subject_id and repository_id = :repository_id;
 
 -- statement: vcs_pull_requests_read
 -- One pull request; with number 0, the open ones that have not changed since :began.
+-- index: vcs_pull_requests_pkey
 -- takes: repository_id text, number integer, began timestamptz
 -- gives: number bigint, head_sha text, state text, detail jsonb
 select number, head_sha, state, detail
@@ -124,6 +135,7 @@ order by number;
 
 -- statement: vcs_pull_requests_of_head
 -- The open pull requests with that head.
+-- index: vcs_pull_requests_pkey
 -- takes: repository_id text, sha text, max bigint
 -- gives: number bigint, detail jsonb
 select number, detail
@@ -144,6 +156,7 @@ on conflict (repository_id, number) do update set head_sha = excluded.head_sha, 
 -- statement: vcs_repository_rename
 -- Renames the repository, unless its connection has another one of that name (taken). Uses the key of
 -- vcs_repositories, and vcs_repositories_connection or vcs_repositories_organization.
+-- index: vcs_repositories_organization
 -- takes: repository_id text, identifier text
 -- gives: before text, taken boolean, changed boolean
 with r as (
@@ -172,6 +185,7 @@ from r;
 
 -- statement: vcs_repository_note
 -- Stores the default branch, if it is given, and an error, if there is one.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text, default_branch text, error text
 update vcs_repositories
 set default_branch = coalesce(nullif(:default_branch, ''), default_branch),
@@ -181,6 +195,7 @@ where id = :repository_id;
 
 -- statement: vcs_repository_doubt
 -- Lets the scheduler request the name of the repository from its provider.
+-- index: vcs_repositories_pkey
 -- takes: repository_id text
 update vcs_repositories
 set state = 'unverified'
@@ -188,6 +203,7 @@ where id = :repository_id and external_id is not null;
 
 -- statement: vcs_commit_came
 -- Whether a branch or tag of the repository itself has had the commit.
+-- index: configuration_commits_sha, vcs_contents_repository_id_sha_submodules_key, vcs_events_commit
 -- takes: repository_id text, sha text
 -- gives: came boolean
 select exists (
