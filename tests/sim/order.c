@@ -4,7 +4,7 @@
 #include "tests/sim/world.h"
 
 /*
- * runs/claim.c, pick_sql: by class; within a class the organization with the fewest running and earlier jobs
+ * runs/claim.sql, claim_pick: by class; within a class the organization with the fewest running and earlier jobs
  * first, then the oldest job. tests/integration/runs/test_claim_order.py compares the two.
  */
 

@@ -11,19 +11,19 @@
 -- jobs_waiting
 -- reads: database_history, maintenance
 -- takes: run_ids text[], lease_seconds integer, max_position integer, keys bytea[], user text
--- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean, auto_apply
--- boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean, stopping
--- smallint, before bigint null, since text null, rights bigint, b_id text null, b_status text null, b_stage
--- text null, b_underway boolean, b_queued boolean, b_seconds bigint, bit integer null, teams text null,
--- team_count bigint, task_name text null, taken boolean, task_seconds bigint, task_limit bigint, task_others
--- bigint, current_run_id text null, locked boolean, held boolean, maintenance boolean, locked_reason text
--- null, locked_by text null, workspace text, organization text, hold_run text null, hold_worker text null,
--- hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null, maintenance_since text
--- null, git_waiting boolean, git_error text null, job_id text null, failover boolean, key_missing boolean,
--- place bigint null, places bigint, eta_seconds bigint, eta text null, stop_worker text null, stop_seconds
--- bigint, quota integer null, running bigint, pool text null, drained boolean, drained_since text null, live
--- bigint, accepting bigint, slots bigint, free bigint, last_seen text null, pool_quota integer null,
--- pool_running bigint
+-- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean,
+-- auto_apply boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean,
+-- stopping smallint, before bigint null, since text null, rights bigint, b_id text null, b_status text null,
+-- b_stage text null, b_underway boolean, b_queued boolean, b_seconds bigint, bit integer null, teams text null,
+-- team_count bigint, task_name text null, taken boolean, task_seconds bigint, task_limit bigint,
+-- task_others bigint, current_run_id text null, locked boolean, held boolean, maintenance boolean,
+-- locked_reason text null, locked_by text null, workspace text, organization text, hold_run text null,
+-- hold_worker text null, hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null,
+-- maintenance_since text null, git_waiting boolean, git_error text null, job_id text null, failover boolean,
+-- key_missing boolean, place bigint null, places bigint, eta_seconds bigint, eta text null,
+-- stop_worker text null, stop_seconds bigint, quota integer null, running bigint, pool text null,
+-- drained boolean, drained_since text null, live bigint, accepting bigint, slots bigint, free bigint,
+-- last_seen text null, pool_quota integer null, pool_running bigint
 with asked as (select * from runs where id = any(:run_ids::text[])),
 waiting as (select j.* from asked a join jobs j on j.run_id = a.id where j.state = 'waiting'),
 pool_facts as materialized (

@@ -57,7 +57,8 @@ left join lateral (
 
 -- shape: policy_outcome
 -- id text, policy_evaluation_id text, policy_set_id text, name text, description text, overridable boolean,
--- outcomes jsonb, error text null, result_count jsonb, organization_id text optional, workspace_id text optional
+-- outcomes jsonb, error text null, result_count jsonb, organization_id text optional,
+-- workspace_id text optional
 
 -- statement: policy_outcomes_view
 -- The outcomes of an evaluation, one per policy set, by name.

@@ -4,14 +4,15 @@
 -- id text, workspace_id text, organization_id text, position bigint, status text, stage text, stages integer,
 -- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
 -- underway boolean, queued boolean, stopping smallint, holds boolean, ended boolean, status_timestamps jsonb,
--- canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean, ended_at timestamptz
--- null, created_at timestamptz, updated_at timestamptz, hold_stop smallint null, hold_engine_ended boolean,
--- hold_past_deadline boolean, hold_settled boolean, hold_restored boolean, hold_unrecorded boolean, rights
--- bigint, configuration_version_id text, message text, source text, trigger_reason text, is_destroy boolean,
--- refresh boolean, refresh_only boolean, allow_config_generation boolean, json_log boolean, target_addrs jsonb
--- null, replace_addrs jsonb null, policy_paths jsonb, invoke_action_addrs jsonb, terraform_version text,
--- variables_sealed bytea null, error text null, created_by text null, confirmed_by text null, canceled_by text
--- null, applied jsonb null, base_state_id text null, cooled_off boolean, queue_position bigint, task_stages jsonb,
+-- canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean,
+-- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, hold_stop smallint null,
+-- hold_engine_ended boolean, hold_past_deadline boolean, hold_settled boolean, hold_restored boolean,
+-- hold_unrecorded boolean, rights bigint, configuration_version_id text, message text, source text,
+-- trigger_reason text, is_destroy boolean, refresh boolean, refresh_only boolean,
+-- allow_config_generation boolean, json_log boolean, target_addrs jsonb null, replace_addrs jsonb null,
+-- policy_paths jsonb, invoke_action_addrs jsonb, terraform_version text, variables_sealed bytea null,
+-- error text null, created_by text null, confirmed_by text null, canceled_by text null, applied jsonb null,
+-- base_state_id text null, cooled_off boolean, queue_position bigint, task_stages jsonb,
 -- cost_estimate_id text null, policy_checks jsonb, comments jsonb, events jsonb
 
 -- fragment: run_view(rights)
@@ -238,8 +239,8 @@ r.organization_id = :organization_id;
 -- index: comments_run, configuration_commits_sha, cost_estimates_run_id_key,
 -- policy_evaluations_run_id_kind_key, run_events_run, run_inputs_configuration
 -- takes: organization_id text, workspace_id text, status text, status_group text, operation text, source text,
--- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint, past_year
--- boolean, commit text, everywhere boolean, user text, limit bigint, offset bigint
+-- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint,
+-- past_year boolean, commit text, everywhere boolean, user text, limit bigint, offset bigint
 -- gives: run_view
 :runs_page({}, :runs_where(:live()) :and_no_inputs(), {});
 
@@ -304,8 +305,8 @@ r.organization_id = :organization_id;
 -- index: configuration_commits_sha, run_inputs_configuration, runs_workspace, team_members_user,
 -- team_projects_team, team_workspaces_team
 -- takes: organization_id text, workspace_id text, status text, status_group text, operation text, source text,
--- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint, past_year
--- boolean, commit text, everywhere boolean, user text
+-- workspace_names text, search text, queue boolean, pool_names text, creator text, year bigint,
+-- past_year boolean, commit text, everywhere boolean, user text
 -- gives: runs_total
 :runs_count({}, :runs_where(:in_workspace()) :and_no_inputs());
 

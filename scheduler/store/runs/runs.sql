@@ -6,7 +6,8 @@
     (select reason is not null from maintenance) as maintenance;
 
 -- shape: run_place
--- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text, watched boolean
+-- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
+-- watched boolean
 
 -- fragment: run_places()
 -- The workspaces of a decision, with the transaction's time.

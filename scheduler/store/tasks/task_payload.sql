@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- shape: task_call
--- attempt integer optional, target text optional, hmac_sealed bytea null optional, token_hash text null optional,
--- give_up_in_ms bigint optional, id text, run_id text, stage text, enforcement text, plan_only boolean,
--- run_created_at text, message text, configuration_version_id text, working_directory text, workspace_id text,
--- workspace text, organization text, username text null, project_id text, project text, commit_sha text null,
--- commit_url text null, pull_request_url text null, commit_branch text null, repository_branch text null,
--- default_branch text null, repository_url text null, repository text null, provider text null,
--- provider_url text null, provider_api_url text null
+-- attempt integer optional, target text optional, hmac_sealed bytea null optional,
+-- token_hash text null optional, give_up_in_ms bigint optional, id text, run_id text, stage text,
+-- enforcement text, plan_only boolean, run_created_at text, message text, configuration_version_id text,
+-- working_directory text, workspace_id text, workspace text, organization text, username text null,
+-- project_id text, project text, commit_sha text null, commit_url text null, pull_request_url text null,
+-- commit_branch text null, repository_branch text null, default_branch text null, repository_url text null,
+-- repository text null, provider text null, provider_url text null, provider_api_url text null
 
 -- fragment: task_payload_tables()
 -- What task_payload_columns reads, beside a row r of task_results; joined by task_payload_joins.
