@@ -158,8 +158,9 @@ def test_pages_show_comments_runs_and_locks_of_others_at_once(open_page, pair):
     expect(run_page.get_by_role("button", name="Unlock")).to_be_visible()
 
 
-def test_a_log_is_whole_after_a_restart_of_its_scheduler(open_page, pair):
-    """The stream and the log continue at the other scheduler."""
+def test_a_log_is_whole_after_a_restart_of_its_scheduler(open_page, pair, visitors):
+    """The stream and the log continue at the other scheduler. A request that was on its way to the stopped one gets no answer."""
+    visitors.expect_console("net::ERR_EMPTY_RESPONSE")
     holder, other = pair.schedulers
     pair.through(holder)
     gate, end = pair.gate("middle"), pair.gate("end")
