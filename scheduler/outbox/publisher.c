@@ -333,7 +333,7 @@ static void rows_poll(struct publisher *publisher)
 		db_array_add_int(&known, row->id);
 	if (known.count >= MAX_ROWS ||
 		db_query(publisher->db, &found, &err, outbox_left_behind, .known = &known,
-			.older_s = LEFT_BEHIND_MS / 1000, .batch = BATCH) < 0)
+			.older_s = LEFT_BEHIND_MS / 1000.0, .batch = BATCH) < 0)
 		return;
 	for (int i = 0; i < found.count; i++) {
 		const struct outbox_left_behind_row *row = row_of(outbox_left_behind, &found, i);
