@@ -2,7 +2,6 @@
 
 -- statement: retention_gauges
 -- The tables' sizes are their file sizes. The object store's size comes from the counters in object_usage.
--- index: object_removals_pkey
 -- reads: object_usage
 -- gives: blobs bigint, logs bigint, objects bigint, bytes bigint, removals bigint
 select pg_total_relation_size('blobs') as blobs, pg_total_relation_size('log_chunks') as logs, u.objects,

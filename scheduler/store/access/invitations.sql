@@ -70,7 +70,6 @@ on conflict do nothing;
 
 -- statement: membership_of_user
 -- A row if the user is a member of the organization.
--- index: organization_memberships_pkey
 -- takes: organization_id text, user_id text
 select 1
 from organization_memberships

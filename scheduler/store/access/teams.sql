@@ -95,7 +95,6 @@ select 1 from teams where id = any(:ids::text[]) and kind = 'owners';
 
 -- statement: team_has_member
 -- A row if the user is a member of the team.
--- index: team_members_pkey
 -- takes: team_id text, user_id text
 select 1 from team_members where team_id = :team_id and user_id = :user_id;
 

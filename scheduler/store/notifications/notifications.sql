@@ -59,7 +59,7 @@ where id = :configuration_id;
 -- Claims up to `max` notifications: the oldest of notifications_waiting, or of the ids in `asked` if there are any.
 -- Returns all that their messages say. Every join is by a primary key, and the picked ids are an array
 -- (db/db.h, "plans").
--- index: notifications_waiting, organization_memberships_id, organization_memberships_user
+-- index: notifications_waiting, organization_memberships_id
 -- takes: asked jsonb, max bigint, notifier text, lease_seconds double precision, keys bytea[]
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
 -- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,

@@ -135,7 +135,7 @@ delete from vcs_connection_projects where connection_id = :id and project_id = a
 -- statement: vcs_connection_use_check
 -- Whether the connection may be used in the project; null: in the whole organization. Prevents its deletion
 -- until the transaction ends.
--- index: vcs_connection_projects_pkey, vcs_connections_pkey
+-- index: vcs_connections_pkey
 -- takes: id text, project_id text
 -- gives: may boolean
 select c.organization_scoped

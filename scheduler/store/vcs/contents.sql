@@ -229,7 +229,7 @@ where k.configuration_version_id = c.id and k.content_id = any(:ids::text[]) and
 -- statement: vcs_fetches_missing
 -- Contents, at most :max, which configuration versions wait for, and which have no fetch.
 -- index: configuration_commits_content, configuration_versions_fetching, git_jobs_fetch,
--- policy_set_version_commits_content, run_inputs_configuration
+-- run_inputs_configuration
 -- takes: max bigint
 -- gives: vcs_content_id
 select v.id

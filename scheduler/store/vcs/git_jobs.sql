@@ -135,7 +135,6 @@ left join me m on true;
 
 -- statement: git_jobs_beat
 -- Extends the leases of the jobs that the worker still holds, and says for each of :jobs whether it does.
--- index: git_jobs_claimed
 -- takes: worker_id text, jobs jsonb, lease_seconds double precision
 -- gives: job text, attempt integer, held boolean
 with said as (

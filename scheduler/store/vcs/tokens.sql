@@ -14,7 +14,7 @@ from vcs_tokens t join vcs_connections c on c.id = t.connection_id;
 
 -- statement: vcs_tokens_list
 -- A page of the tokens of the organization or the connection (the other id is null), the oldest first.
--- index: vcs_connections_organization, vcs_tokens_connection_id_key
+-- index: vcs_tokens_connection_id_key
 -- takes: organization_id text, connection_id text, limit bigint, offset bigint
 -- gives: vcs_token
 select n.total, t.*

@@ -48,7 +48,6 @@ where ended_at > now() - interval '1 hour' and :condition;
 
 -- statement: queue_sample_any
 -- A row if there is a sample of this minute.
--- index: queue_samples_pkey
 select 1 from queue_samples where organization_id = '' and taken_at = date_trunc('minute', now());
 
 -- statement: queue_sample_take

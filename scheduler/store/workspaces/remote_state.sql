@@ -11,7 +11,7 @@
 
 -- statement: state_shared
 -- A row if the consumer may read the state of the producer: it is the same workspace, or shares it.
--- index: remote_state_consumers_pkey, workspaces_pkey
+-- index: workspaces_pkey
 -- takes: consumer text, producer text
 select 1
 from workspaces c

@@ -64,8 +64,7 @@ for update;
 
 -- statement: vcs_calls_put_off
 -- Puts off the owner's due calls that write, or all.
--- index: vcs_calls_connection, vcs_calls_due, vcs_calls_installation, vcs_calls_removal,
--- vcs_hook_removals_connection
+-- index: vcs_calls_connection, vcs_calls_installation, vcs_calls_removal, vcs_hook_removals_connection
 -- takes: owner text, wait_s double precision, all boolean
 update vcs_calls
 set due_at = now() + make_interval(secs => :wait_s)

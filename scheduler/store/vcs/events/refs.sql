@@ -135,7 +135,6 @@ order by number;
 
 -- statement: vcs_pull_requests_of_head
 -- The open pull requests with that head.
--- index: vcs_pull_requests_pkey
 -- takes: repository_id text, sha text, max bigint
 -- gives: number bigint, detail jsonb
 select number, detail
