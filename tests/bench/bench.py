@@ -163,7 +163,7 @@ CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/t
 # The programs of this folder, and their sources and libraries.
 PROGRAMS = {
     "engine": ["-static"],
-    "fake_fleet": [*CONTRACT, ROOT / "worker/scheduler_client/read_ahead.c", ROOT / "worker/upload/backoff.c", "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
+    "fake_fleet": [*CONTRACT, ROOT / "worker/scheduler_client/read_ahead.c", ROOT / "common/loop/retry.c", "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "fake_worker": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "keeper": ["-I", ROOT],
     "log_reader": ["-lpthread"],
