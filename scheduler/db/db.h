@@ -25,24 +25,27 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
-/* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). */
+enum db_kind {
+	DB_TEXT, /* const char *; NULL is null */
+	DB_INT,  /* long long */
+	DB_BOOL,
+	DB_FLOAT,       /* double */
+	DB_BYTES,       /* a parameter: struct db_blob; a column: struct db_hex */
+	DB_ARRAY,       /* struct db_array *; NULL is null */
+	DB_BYTES_ARRAY, /* struct db_bytes * */
+	DB_INT_OR_NULL, /* const long long *, and so on: NULL is null */
+	DB_BOOL_OR_NULL,
+	DB_FLOAT_OR_NULL,
+};
+
+/* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). Small, since
+ * there are thousands. */
 struct db_field {
-	const char *name;
-	enum db_kind {
-		DB_TEXT, /* const char *; NULL is null */
-		DB_INT,  /* long long */
-		DB_BOOL,
-		DB_FLOAT,       /* double */
-		DB_BYTES,       /* a parameter: struct db_blob; a column: struct db_hex */
-		DB_ARRAY,       /* struct db_array *; NULL is null */
-		DB_BYTES_ARRAY, /* struct db_bytes * */
-		DB_INT_OR_NULL, /* const long long *, and so on: NULL is null */
-		DB_BOOL_OR_NULL,
-		DB_FLOAT_OR_NULL,
-	} kind;
-	size_t at;      /* where it is in the struct */
-	size_t null_at; /* of a column: where the bool is that says whether it is null; 0: there is none */
-	bool optional;  /* a column that some statements with this shape do not return: it is null then */
+	const char *name; /* of a column; NULL for parameters, which have numbers */
+	unsigned short at,
+		null_at;    /* where it is; where the bool of a column is that says whether it is null; 0: nowhere */
+	unsigned char kind; /* enum db_kind */
+	bool optional;      /* a column that some statements with this shape do not return: it is null then */
 };
 
 /* The columns that a statement returns: the struct `<name>_row`. */

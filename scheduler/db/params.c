@@ -35,7 +35,7 @@ static void bytes_pack(struct packed *packed, int i, const void *data, size_t le
 	packed->formats[i] = 1;
 }
 
-static void param_pack(struct packed *packed, int i, enum db_kind kind, const void *value)
+static void param_pack(struct packed *packed, int i, unsigned char kind, const void *value)
 {
 	struct db_array *array;
 	struct db_bytes *bytes;

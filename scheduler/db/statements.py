@@ -250,7 +250,8 @@ def table(owner, fields, column):
         kind = (field.as_column if column else field.as_parameter)()[1]
         flag = f"offsetof(struct {owner}, {field.flag})" if column and field.flag else 0
         missing = ", true" if column and field.optional else ", false"
-        yield f'\t{{"{field.name}", {kind}, offsetof(struct {owner}, {field.name}), {flag}{missing}}},\n'
+        name = f'"{field.name}"' if column else "NULL"
+        yield f"\t{{{name}, offsetof(struct {owner}, {field.name}), {flag}, {kind}{missing}}},\n"
 
 
 def shape_c(name, columns):
