@@ -14,12 +14,13 @@ static int include(const struct request *req, const struct resource_kind *kind, 
 }
 
 /* A column of the first row, which every list must have. */
-static const void *list_cell(const struct rows *rows, const char *column)
+static const void *list_cell(const struct rows *rows, const char *name)
 {
-	for (size_t i = 0; i < rows->shape->count; i++)
-		if (text_equal(rows->shape->columns[i].name, column))
-			return (const char *)row_cells(rows, 0) + rows->shape->columns[i].at;
-	abort();
+	const struct db_field *column = shape_column(rows->shape, name);
+
+	if (!column)
+		abort();
+	return (const char *)row_cells(rows, 0) + column->at;
 }
 
 static long long rows_total(const struct rows *rows)

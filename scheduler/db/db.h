@@ -41,7 +41,6 @@ enum db_kind {
 /* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). Small, since
  * there are thousands. */
 struct db_field {
-	const char *name; /* of a column; NULL for parameters, which have numbers */
 	unsigned short at,
 		null_at;    /* where it is; where the bool of a column is that says whether it is null; 0: nowhere */
 	unsigned char kind; /* enum db_kind */
@@ -50,11 +49,13 @@ struct db_field {
 
 /* The columns that a statement returns: the struct `<name>_row`. */
 struct db_shape {
-	const char *name;
-	size_t size; /* of the struct */
+	const char *name, *names; /* `names`: those of the columns, one after the other, each with its 0 */
+	size_t size;              /* of the struct */
 	const struct db_field *columns;
 	size_t count;
 };
+/* The column with that name; NULL: there is none. */
+const struct db_field *shape_column(const struct db_shape *shape, const char *name);
 
 struct db_statement {
 	const char *name; /* also of the prepared statement, which PostgreSQL's log shows */

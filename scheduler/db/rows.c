@@ -12,10 +12,19 @@ void rows_release(struct rows *rows)
 	*rows = (struct rows)ROWS_INIT;
 }
 
-/* The number of the column in the result; -1: there is none. It is mostly the shape's own number. */
-static int column_number(const PGresult *result, const struct db_shape *shape, size_t i)
+const struct db_field *shape_column(const struct db_shape *shape, const char *name)
 {
-	const char *name = shape->columns[i].name;
+	const char *names = shape->names;
+
+	for (size_t i = 0; i < shape->count; i++, names += strlen(names) + 1)
+		if (text_equal(names, name))
+			return &shape->columns[i];
+	return NULL;
+}
+
+/* The number of the shape's i-th column in the result; -1: there is none. It is mostly i. */
+static int column_number(const PGresult *result, const struct db_shape *shape, size_t i, const char *name)
+{
 	int count = PQnfields(result);
 
 	if ((int)i < count && text_equal(PQfname(result, (int)i), name))
@@ -57,9 +66,9 @@ static void cell_read(const PGresult *result, int row, int number, const struct 
 	}
 }
 
-static void column_read(struct rows *rows, size_t i)
+static void column_read(struct rows *rows, size_t i, const char *name)
 {
-	int number = column_number(rows->result, rows->shape, i);
+	int number = column_number(rows->result, rows->shape, i, name);
 	const struct db_field *column = &rows->shape->columns[i];
 
 	for (int row = 0; row < rows->count; row++) {
@@ -75,13 +84,16 @@ static void column_read(struct rows *rows, size_t i)
 /* Takes the result. The rows know their shape already. */
 void rows_fill(struct rows *rows, PGresult *result)
 {
+	const char *name;
+
 	rows->result = result;
 	rows->count = PQntuples(result);
 	if (!rows->shape || !rows->count)
 		return;
+	name = rows->shape->names;
 	rows->cells = mem_new((size_t)rows->count, rows->shape->size);
-	for (size_t i = 0; i < rows->shape->count; i++)
-		column_read(rows, i);
+	for (size_t i = 0; i < rows->shape->count; i++, name += strlen(name) + 1)
+		column_read(rows, i, name);
 }
 
 const void *row_cells(const struct rows *rows, int row)

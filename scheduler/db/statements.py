@@ -250,16 +250,16 @@ def table(owner, fields, column):
         kind = (field.as_column if column else field.as_parameter)()[1]
         flag = f"offsetof(struct {owner}, {field.flag})" if column and field.flag else 0
         missing = ", true" if column and field.optional else ", false"
-        name = f'"{field.name}"' if column else "NULL"
-        yield f"\t{{{name}, offsetof(struct {owner}, {field.name}), {flag}, {kind}{missing}}},\n"
+        yield f"\t{{offsetof(struct {owner}, {field.name}), {flag}, {kind}{missing}}},\n"
 
 
 def shape_c(name, columns):
     members = "".join(f"\t{field.as_column()[0]};\n" + (f"\tbool {field.flag};\n" if field.flag else "") for field in columns)
     head = f"struct {name}_row {{\n{members}}};\nextern const struct db_shape {name}_shape;\n\n"
+    names = " ".join(f'"{field.name}\\0"' for field in columns)
     body = (f"static const struct db_field {name}_columns[] = {{\n{''.join(table(f'{name}_row', columns, True))}}};\n"
             f"const struct db_shape {name}_shape = {{\n"
-            f'\t"{name}", sizeof(struct {name}_row), {name}_columns, {len(columns)}}};\n\n')
+            f'\t"{name}", {names}, sizeof(struct {name}_row), {name}_columns, {len(columns)}}};\n\n')
     return head, body
 
 
