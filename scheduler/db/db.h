@@ -41,10 +41,10 @@ enum db_kind {
 /* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). Small, since
  * there are thousands. */
 struct db_field {
-	unsigned short at,
-		null_at;    /* where it is; where the bool of a column is that says whether it is null; 0: nowhere */
-	unsigned char kind; /* enum db_kind */
-	bool optional;      /* a column that some statements with this shape do not return: it is null then */
+	unsigned short at;      /* where it is in the struct */
+	unsigned short null_at; /* where the bool is that says whether a column is null; 0: there is none */
+	unsigned char kind;     /* enum db_kind */
+	bool optional;          /* a column that some statements with this shape do not return: it is null then */
 };
 
 /* The columns that a statement returns: the struct `<name>_row`. */
@@ -128,7 +128,8 @@ struct rows {
 
 void rows_release(struct rows *rows);
 /* The row as the shape's struct, borrowed from the rows: row_of(team, &rows, 0)->name. Texts of null columns are NULL,
- * other values are 0. Another shape than the statement's is a programming error and aborts the process. */
+ * other values are 0. The first of no rows is one of nulls. Another shape than the statement's, and another row that is
+ * not there, are programming errors and abort the process. */
 #define row_of(name, rows, row) ((const struct name##_row *)row_at(rows, row, &name##_shape))
 const void *row_at(const struct rows *rows, int row, const struct db_shape *shape);
 /* The row as it is, for code that knows no shape. */

@@ -66,15 +66,23 @@ static void cell_read(const PGresult *result, int row, int number, const struct 
 	}
 }
 
+/* No rows have one of nulls. */
+static int rows_made(const struct rows *rows)
+{
+	int count = PQntuples(rows->result);
+
+	return count ? count : 1;
+}
+
 static void column_read(struct rows *rows, size_t i, const char *name)
 {
 	int number = column_number(rows->result, rows->shape, i, name);
 	const struct db_field *column = &rows->shape->columns[i];
 
-	for (int row = 0; row < rows->count; row++) {
+	for (int row = 0; row < rows_made(rows); row++) {
 		char *cells = (char *)rows->cells + (size_t)row * rows->shape->size;
 
-		if (number >= 0)
+		if (number >= 0 && row < rows->count)
 			cell_read(rows->result, row, number, column, cells);
 		else if (column->null_at)
 			*(bool *)(cells + column->null_at) = true;
@@ -88,10 +96,10 @@ void rows_fill(struct rows *rows, PGresult *result)
 
 	rows->result = result;
 	rows->count = PQntuples(result);
-	if (!rows->shape || !rows->count)
+	if (!rows->shape)
 		return;
 	name = rows->shape->names;
-	rows->cells = mem_new((size_t)rows->count, rows->shape->size);
+	rows->cells = mem_new((size_t)rows_made(rows), rows->shape->size);
 	for (size_t i = 0; i < rows->shape->count; i++, name += strlen(name) + 1)
 		column_read(rows, i, name);
 }
@@ -103,7 +111,7 @@ const void *row_cells(const struct rows *rows, int row)
 
 const void *row_at(const struct rows *rows, int row, const struct db_shape *shape)
 {
-	if (rows->shape == shape && row >= 0 && row < rows->count)
+	if (rows->cells && rows->shape == shape && row >= 0 && row < rows_made(rows))
 		return (const char *)rows->cells + (size_t)row * shape->size;
 	log_error("no such row of that shape", "shape", shape->name, NULL);
 	abort();

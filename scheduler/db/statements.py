@@ -264,6 +264,7 @@ def shape_c(name, columns):
 
 
 def statement_c(files, part):
+    """Its header, its source, and the files that its header needs."""
     text, takes, taken = files.statement(part)
     gives = files.gives(part)
     head, body, fields = comment(part), "", "NULL"
@@ -281,10 +282,11 @@ def statement_c(files, part):
     body += (f"const struct db_statement {part.name}_statement = {{\n"
              f'\t"{part.name}",\n\t\t{quoted(text)},\n'
              f"\t{fields}, {len(takes)}, {f'&{gives[0]}_shape' if gives else 'NULL'}}};\n\n")
-    if gives and gives[0] not in files.shapes:
+    shared = files.shapes.get(gives[0]) if gives else None
+    if gives and not shared:
         shape = shape_c(*gives)
         head, body = shape[0] + head, shape[1] + body
-    return head, body
+    return head, body, {other.path for other in (shared, taken) if other}
 
 
 def rows_c(part):
@@ -309,9 +311,8 @@ def generate(files, out, paths):
                 pair = shape_c(part.name, part.fields("columns"))
                 pair = comment(part) + pair[0], pair[1]
             elif part.kind == "statement":
-                pair = statement_c(files, part)
-                gives, taken = files.gives(part), files.statement(part)[2]
-                others |= {other.path for other in (files.shapes.get(gives[0]) if gives else None, taken) if other}
+                *pair, needed = statement_c(files, part)
+                others |= needed
                 if part.rows:
                     lists.setdefault(part.title, []).append(f"&{part.name}_statement")
             elif part.kind == "rows":

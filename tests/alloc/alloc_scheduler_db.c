@@ -147,6 +147,29 @@ static void batches(void)
 	db_close(db);
 }
 
+/* The first of no rows is one of nulls. */
+static void no_rows(void)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct alloc_none_row *row;
+	struct err err = ERR_INIT;
+	struct db *db;
+
+	metrics_setup(scheduler_metrics, M_COUNT);
+	alloc_prepare(create_table);
+	db = db_open(database());
+	if (db_query(db, &rows, &err, alloc_none) < 0) {
+		HOLDS(err.kind == ERR_UNAVAILABLE);
+		alloc_faults_end();
+		db_close(db);
+		return;
+	}
+	alloc_faults_end();
+	row = row_of(alloc_none, &rows, 0);
+	HOLDS(rows.count == 0 && row->number_null && !row->number && !row->text);
+	db_close(db);
+}
+
 /* A violated index is reported as a conflict, or as unavailable. */
 static void conflicts(void)
 {
@@ -169,6 +192,7 @@ const struct alloc_case alloc_cases[] = {
 	{.name = "transactions", .libraries = "libpq", .run = transactions},
 	{.name = "queries", .libraries = "libpq", .run = queries},
 	{.name = "batches", .libraries = "libpq", .run = batches},
+	{.name = "no_rows", .libraries = "libpq", .run = no_rows},
 	{.name = "conflicts", .libraries = "libpq", .run = conflicts},
 	{0},
 };

@@ -21,3 +21,7 @@ select 1 as one;
 -- takes: divisor integer
 -- gives: half integer
 select 4 / :divisor::int as half;
+
+-- statement: alloc_none
+-- gives: number integer null, text text null
+select number, text from alloc_of where number is null;
