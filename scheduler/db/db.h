@@ -33,9 +33,7 @@ enum db_kind {
 	DB_BYTES,       /* a parameter: struct db_blob; a column: struct db_hex */
 	DB_ARRAY,       /* struct db_array *; NULL is null */
 	DB_BYTES_ARRAY, /* struct db_bytes * */
-	DB_INT_OR_NULL, /* const long long *, and so on: NULL is null */
-	DB_BOOL_OR_NULL,
-	DB_FLOAT_OR_NULL,
+	DB_INT_OR_NULL, /* a parameter: const long long *; NULL is null */
 };
 
 /* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). Small, since

@@ -14,18 +14,10 @@ static const char *number_text(char text[NUMBER_SIZE], const long long *number)
 	return number ? text : NULL;
 }
 
-static const char *float_text(char text[NUMBER_SIZE], const double *number)
+static const char *float_text(char text[NUMBER_SIZE], double number)
 {
-	if (number)
-		snprintf(text, NUMBER_SIZE, "%.17g", *number);
-	return number ? text : NULL;
-}
-
-static const char *bool_text(const bool *value)
-{
-	if (!value)
-		return NULL;
-	return *value ? "t" : "f";
+	snprintf(text, NUMBER_SIZE, "%.17g", number);
+	return text;
 }
 
 static void bytes_pack(struct packed *packed, int i, const void *data, size_t len)
@@ -52,16 +44,10 @@ static void param_pack(struct packed *packed, int i, unsigned char kind, const v
 		packed->values[i] = number_text(packed->numbers[i], *(const long long *const *)value);
 		break;
 	case DB_FLOAT:
-		packed->values[i] = float_text(packed->numbers[i], value);
-		break;
-	case DB_FLOAT_OR_NULL:
-		packed->values[i] = float_text(packed->numbers[i], *(const double *const *)value);
+		packed->values[i] = float_text(packed->numbers[i], *(const double *)value);
 		break;
 	case DB_BOOL:
-		packed->values[i] = bool_text(value);
-		break;
-	case DB_BOOL_OR_NULL:
-		packed->values[i] = bool_text(*(const bool *const *)value);
+		packed->values[i] = *(const bool *)value ? "t" : "f";
 		break;
 	case DB_BYTES:
 		bytes_pack(packed, i, ((const struct db_blob *)value)->data, ((const struct db_blob *)value)->len);

@@ -53,8 +53,10 @@ class Field:
         if self.type in ARRAYS:
             return f"struct db_array *{self.name}", "DB_ARRAY"
         c, kind = TYPES.get(self.type, ("const char *", "DB_TEXT"))
-        if self.null and kind != "DB_TEXT":
-            return f"const {c}*{self.name}", f"{kind}_OR_NULL"
+        if self.null and kind not in ("DB_INT", "DB_TEXT"):
+            raise Wrong(f"a parameter {self.type} is never null: {self.name}")
+        if self.null and kind == "DB_INT":
+            return f"const {c}*{self.name}", "DB_INT_OR_NULL"
         return f"{c}{self.name}", kind
 
     def as_column(self):
