@@ -46,11 +46,11 @@ json_t *cells_shown(const struct cell_shown *table, size_t count, const void *ro
 	return object;
 }
 
-json_t *relation_cells_shown(const struct relation_cell *table, size_t count, const void *row)
+json_t *relations_shown(const struct relation *table, size_t count, const void *row)
 {
 	json_t *object = json_object();
 
-	for (const struct relation_cell *cell = table; cell < table + count; cell++) {
+	for (const struct relation *cell = table; cell < table + count; cell++) {
 		const char *ids = text_of((const char *)row + cell->at);
 
 		json_object_set_new_nocheck(

@@ -45,8 +45,9 @@ json_t *cell_float(const void *cell);
 /* {"name": value, ...} of the struct of a row. A new reference. */
 json_t *cells_shown(const struct cell_shown *table, size_t count, const void *row);
 
-/* A to-one relation, of which a column is the id; or a to-many one, of which a jsonb column has the ids. */
-struct relation_cell {
+/* A relation of a resource: its name and type in the API, and the column with the id, or for a to-many one the jsonb
+ * column with the ids. */
+struct relation {
 	const char *name, *type;
 	size_t at;
 	bool many;
@@ -60,6 +61,6 @@ struct relation_cell {
 		name, type, offsetof(struct shape##_row, column), true                                                 \
 	}
 /* {"name": {"data": ...}, ...}. A new reference. */
-json_t *relation_cells_shown(const struct relation_cell *table, size_t count, const void *row);
+json_t *relations_shown(const struct relation *table, size_t count, const void *row);
 
 #endif

@@ -2,21 +2,16 @@
 #ifndef SCHEDULER_HTTP_RELATIONS_H
 #define SCHEDULER_HTTP_RELATIONS_H
 
-/* To-many relations in requests. Lists of ids are new references, and have each id once. */
+/* To-many relations in requests, by the tables with which answers show them (http/columns.h). Lists of ids are new
+ * references, and have each id once. */
 
-#include "scheduler/http/request.h"
+#include "scheduler/http/columns.h"
 
 /* data.relationships.<name>.data; NULL if it was not sent. ERR_INVALID with a pointer if it is not an array of {type,
  * id} with that type. */
 int body_relations(const struct request *req, const char *name, const char *type, json_t **ret_ids, struct err *err);
 /* The body of .../relationships/...: {"data": [{type, id}]}. */
 int body_linkage(const struct request *req, const char *type, json_t **ret_ids, struct err *err);
-
-/* A to-many relation of a resource, as a row of a table: its name in the API, the column with the ids, and their
- * type. */
-struct relation {
-	const char *name, *column, *type;
-};
 
 /* Calls body_relations for each row. ret_ids has as many members as the table. */
 int relations_read(

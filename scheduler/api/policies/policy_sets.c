@@ -24,22 +24,17 @@ enum { MAX_DESCRIPTION = 1000, MAX_VERSION = 64, MAX_PATH = 1024, MAX_PATTERNS =
 /* ---- relations ---- */
 
 static const struct relation relations[SET_RELATIONS] = {
-	[SET_POLICIES] = {.name = "policies", .type = "policies"},
-	[SET_WORKSPACES] = {.name = "workspaces", .type = "workspaces"},
-	[SET_WORKSPACE_EXCLUSIONS] = {.name = "workspace-exclusions", .type = "workspaces"},
-	[SET_PROJECTS] = {.name = "projects", .type = "projects"},
-	[SET_PROJECT_EXCLUSIONS] = {.name = "project-exclusions", .type = "projects"},
+	[SET_POLICIES] = MANY_CELL("policies", "policies", policy_set, policies),
+	[SET_WORKSPACES] = MANY_CELL("workspaces", "workspaces", policy_set, workspaces),
+	[SET_WORKSPACE_EXCLUSIONS] = MANY_CELL("workspace-exclusions", "workspaces", policy_set, workspace_exclusions),
+	[SET_PROJECTS] = MANY_CELL("projects", "projects", policy_set, projects),
+	[SET_PROJECT_EXCLUSIONS] = MANY_CELL("project-exclusions", "projects", policy_set, project_exclusions),
 };
 
-static const struct relation_cell related[] = {
+static const struct relation single_relations[] = {
 	ONE_CELL("organization", "organizations", policy_set, organization_name),
 	ONE_CELL("current-version", "policy-set-versions", policy_set, current_version_id),
 	ONE_CELL("newest-version", "policy-set-versions", policy_set, newest_version_id),
-	MANY_CELL("policies", "policies", policy_set, policies),
-	MANY_CELL("workspaces", "workspaces", policy_set, workspaces),
-	MANY_CELL("workspace-exclusions", "workspaces", policy_set, workspace_exclusions),
-	MANY_CELL("projects", "projects", policy_set, projects),
-	MANY_CELL("project-exclusions", "projects", policy_set, project_exclusions),
 };
 
 /* ---- the resource ---- */
@@ -70,10 +65,12 @@ static int set_resource(struct store *store, const void *of_row, json_t **ret_re
 {
 	const struct policy_set_row *set = of_row;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", set->id);
+	json_t *related;
 
 	(void)err;
-	*ret_resource = resource_new("policy-sets", set->id, set_attributes(store, set),
-		relation_cells_shown(related, ARRAY_LEN(related), set));
+	related = relations_shown(single_relations, ARRAY_LEN(single_relations), set);
+	json_object_update_new(related, relations_shown(relations, SET_RELATIONS, set));
+	*ret_resource = resource_new("policy-sets", set->id, set_attributes(store, set), related);
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }

@@ -100,7 +100,7 @@ static const struct cell_shown attributes[] = {
 	CELL_JSON("invoke-action-addrs", run_view, invoke_action_addrs),
 };
 
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("workspace", "workspaces", run_view, workspace_id),
 	ONE_CELL("configuration-version", "configuration-versions", run_view, configuration_version_id),
 	ONE_CELL("created-by", "users", run_view, created_by),
@@ -130,7 +130,7 @@ static void run_links(const char *run, json_t *relationships)
 
 static json_t *run_relationships(const struct run_view_row *run)
 {
-	json_t *object = relation_cells_shown(relations, ARRAY_LEN(relations), run);
+	json_t *object = relations_shown(relations, ARRAY_LEN(relations), run);
 
 	json_object_set_new(object, "plan", to_one("plans", id_sibling(run->id, "plan").text));
 	json_object_set_new(object, "apply", to_one("applies", id_sibling(run->id, "apply").text));

@@ -22,15 +22,10 @@ enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };
 /* ---- relations ---- */
 
 /* Those that clients set by ids. */
-static const struct relation relations[VARSET_RELATIONS] = {
-	[VARSET_WORKSPACES] = {.name = "workspaces", .type = "workspaces"},
-	[VARSET_PROJECTS] = {.name = "projects", .type = "projects"},
-};
-
-static const struct relation_cell members[] = {
-	MANY_CELL("workspaces", "workspaces", varset, workspaces),
-	MANY_CELL("projects", "projects", varset, projects),
-	MANY_CELL("vars", "vars", varset, vars),
+static const struct relation relations[] = {
+	[VARSET_WORKSPACES] = MANY_CELL("workspaces", "workspaces", varset, workspaces),
+	[VARSET_PROJECTS] = MANY_CELL("projects", "projects", varset, projects),
+	[VARSET_RELATIONS] = MANY_CELL("vars", "vars", varset, vars), /* only shown */
 };
 
 static const struct inclusion includes[] = {
@@ -57,7 +52,7 @@ static json_t *varset_resource(const void *of_row)
 		"parent", parent_show(varset));
 	json_t *resource;
 
-	json_object_update_new(related, relation_cells_shown(members, ARRAY_LEN(members), varset));
+	json_object_update_new(related, relations_shown(relations, ARRAY_LEN(relations), varset));
 	resource = resource_new("varsets", varset->id,
 		json_pack("{so so sb sb so so sI sI sI}", "name", json_string_or_null(varset->name), "description",
 			json_string_or_null(varset->description), "global", varset->global, "priority",

@@ -22,7 +22,7 @@ static const struct cell_shown attributes[] = {
 	CELL("commit-sha", vcs_ingress, sha),
 	CELL("is-pull-request", vcs_ingress, is_pull_request),
 };
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("created-by", "users", vcs_ingress, created_by),
 	ONE_CELL("vcs-event", "vcs-events", vcs_ingress, event_id),
 };
@@ -48,7 +48,7 @@ static json_t *ingress_resource(const void *row)
 	json_object_set_new(shown, "pull-request-number",
 		ingress->pull_request_null ? json_null() : json_integer(ingress->pull_request));
 	resource = resource_new(
-		"ingress-attributes", ingress->id, shown, relation_cells_shown(relations, ARRAY_LEN(relations), row));
+		"ingress-attributes", ingress->id, shown, relations_shown(relations, ARRAY_LEN(relations), row));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }

@@ -32,7 +32,7 @@ static const struct cell_shown attributes[] = {
 	CELL_TIME("calls-blocked-until", vcs_installation, blocked_until),
 	CELL_TIME("created-at", vcs_installation, created_at),
 };
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("organization", "organizations", vcs_installation, organization_name),
 	ONE_CELL("agent-pool", "agent-pools", vcs_installation, pool_id),
 	ONE_CELL("fork-agent-pool", "agent-pools", vcs_installation, fork_pool_id),
@@ -44,7 +44,7 @@ static json_t *installation_resource(const void *row)
 	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", installation->id);
 	json_t *resource = resource_new("github-app-installations", installation->id,
 		cells_shown(attributes, ARRAY_LEN(attributes), row),
-		relation_cells_shown(relations, ARRAY_LEN(relations), row));
+		relations_shown(relations, ARRAY_LEN(relations), row));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;

@@ -32,7 +32,7 @@ static const struct cell_shown attributes[] = {
 	CELL_JSON("files", vcs_event, files),
 	CELL("files-note", vcs_event, files_note),
 };
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("oauth-client", "oauth-clients", vcs_event, connection_id),
 	ONE_CELL("oauth-token", "oauth-tokens", vcs_event, token_id),
 	ONE_CELL("vcs-repository", "vcs-repositories", vcs_event, repository_id),
@@ -79,7 +79,7 @@ static json_t *event_resource(const void *row)
 	const struct vcs_event_row *event = row;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-events/%s", event->id);
 	json_t *resource = resource_new("vcs-events", event->id, event_attributes(event),
-		relation_cells_shown(relations, ARRAY_LEN(relations), row));
+		relations_shown(relations, ARRAY_LEN(relations), row));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;

@@ -25,7 +25,7 @@ static const struct cell_shown attributes[] = {
 	CELL_TIME("hook-previous-until", vcs_repository, hook_previous_until),
 	CELL_TIME("created-at", vcs_repository, created_at),
 };
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("oauth-client", "oauth-clients", vcs_repository, connection_id),
 	ONE_CELL("oauth-token", "oauth-tokens", vcs_repository, token_id),
 	ONE_CELL("github-app-installation", "github-app-installations", vcs_repository, installation_id),
@@ -55,7 +55,7 @@ static int repository_resource(struct store *store, const void *row, json_t **re
 	json_object_set_new(shown, "webhook-url", vcs_webhook_url(store, provider, repository->hook));
 	json_object_set_new(shown, "hook-made", json_boolean(repository->hook_external_id));
 	*ret_resource = resource_new(
-		"vcs-repositories", repository->id, shown, relation_cells_shown(relations, ARRAY_LEN(relations), row));
+		"vcs-repositories", repository->id, shown, relations_shown(relations, ARRAY_LEN(relations), row));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }

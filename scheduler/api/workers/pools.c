@@ -20,15 +20,9 @@
 /* ---- the resource ---- */
 
 static const struct relation relations[POOL_RELATIONS] = {
-	[POOL_ALLOWED_WORKSPACES] = {.name = "allowed-workspaces", .type = "workspaces"},
-	[POOL_ALLOWED_PROJECTS] = {.name = "allowed-projects", .type = "projects"},
-	[POOL_EXCLUDED_WORKSPACES] = {.name = "excluded-workspaces", .type = "workspaces"},
-};
-
-static const struct relation_cell related_cells[POOL_RELATIONS] = {
-	MANY_CELL("allowed-workspaces", "workspaces", pool, allowed_workspaces),
-	MANY_CELL("allowed-projects", "projects", pool, allowed_projects),
-	MANY_CELL("excluded-workspaces", "workspaces", pool, excluded_workspaces),
+	[POOL_ALLOWED_WORKSPACES] = MANY_CELL("allowed-workspaces", "workspaces", pool, allowed_workspaces),
+	[POOL_ALLOWED_PROJECTS] = MANY_CELL("allowed-projects", "projects", pool, allowed_projects),
+	[POOL_EXCLUDED_WORKSPACES] = MANY_CELL("excluded-workspaces", "workspaces", pool, excluded_workspaces),
 };
 
 /* A to-many relation that has only a link to its list. */
@@ -49,7 +43,7 @@ static json_t *pool_resource(const void *of_row)
 		"workspaces", many_shown("workspaces", pool->workspaces));
 	json_t *resource;
 
-	json_object_update_new(related, relation_cells_shown(related_cells, POOL_RELATIONS, pool));
+	json_object_update_new(related, relations_shown(relations, POOL_RELATIONS, pool));
 	resource = resource_new("agent-pools", id,
 		json_pack("{so sI sb sI so so}", "name", json_string_or_null(pool->name), "agent-count",
 			(json_int_t)pool->agent_count, "organization-scoped", pool->organization_scoped,

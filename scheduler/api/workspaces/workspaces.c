@@ -111,7 +111,7 @@ static json_t *hold_show(const struct workspace_view_row *workspace)
 		workspace->hold_settled);
 }
 
-static const struct relation_cell relations[] = {
+static const struct relation relations[] = {
 	ONE_CELL("organization", "organizations", workspace_view, organization_name),
 	ONE_CELL("agent-pool", "agent-pools", workspace_view, pool_id),
 	ONE_CELL("current-state-version", "state-versions", workspace_view, current_state_id),
@@ -123,7 +123,7 @@ static const struct relation_cell relations[] = {
 static json_t *workspace_relations(const struct workspace_view_row *workspace)
 {
 	const char *run = run_shown(workspace);
-	json_t *object = relation_cells_shown(relations, ARRAY_LEN(relations), workspace);
+	json_t *object = relations_shown(relations, ARRAY_LEN(relations), workspace);
 
 	json_object_set_new(object, "current-run", to_one("runs", run));
 	json_object_set_new(object, "latest-run", to_one("runs", run));
