@@ -56,12 +56,15 @@ static int not_held_show(const struct request *req, struct response *res, int st
 	return page_say(req, res, status, "Not held", "The workspace waits for no lost apply.");
 }
 
-/* Reads the hold if the actor has the permission for its workspace; ERR_NOT_FOUND. */
-static int hold_find(struct request *req, enum permission permission, struct rows *ret_rows, struct err *err)
+/* Reads the hold if the actor has the permission for its workspace; ERR_NOT_FOUND. *ret_held is borrowed from the
+ * rows. */
+static int hold_find(struct request *req, enum permission permission, struct rows *ret_rows,
+	const struct hold_of_workspace_row **ret_held, struct err *err)
 {
 	if (hold_of_workspace(req->store, param(req, "workspace"), ret_rows, err) < 0)
 		return -1;
-	return may_with(req, permission, place_of(row_of(hold_of_workspace, ret_rows, 0)), "workspace", err);
+	*ret_held = row_of(hold_of_workspace, ret_rows, 0);
+	return may_with(req, permission, place_of(*ret_held), "workspace", err);
 }
 
 /* ---- the page ---- */
@@ -75,17 +78,17 @@ static void run_fact(struct page_buf *page, const char *run_id)
 	page_html(page, "</code></a></td></tr>\n");
 }
 
-static void facts(struct page_buf *page, const struct rows *rows)
+static void facts(struct page_buf *page, const struct hold_of_workspace_row *held)
 {
 	static const char *const asked[] = {
 		[STOP_NONE] = "nothing", [STOP_CANCEL] = "to interrupt it", [STOP_FORCE] = "to kill it"};
-	const char *until = row_of(hold_of_workspace, rows, 0)->until;
+	const char *until = held->until;
 
 	page_html(page, "<table><tbody>\n");
-	run_fact(page, row_of(hold_of_workspace, rows, 0)->run_id);
-	page_fact(page, "Worker", row_of(hold_of_workspace, rows, 0)->worker);
-	page_fact(page, "Held since", row_of(hold_of_workspace, rows, 0)->since);
-	if (row_of(hold_of_workspace, rows, 0)->hold_settled) {
+	run_fact(page, held->run_id);
+	page_fact(page, "Worker", held->worker);
+	page_fact(page, "Held since", held->since);
+	if (held->hold_settled) {
 		page_fact(page, "Ends",
 			"when the unrecorded resources of the run are dismissed, or a person releases it");
 		page_fact(page, "Terraform of the apply", "has ended");
@@ -93,12 +96,12 @@ static void facts(struct page_buf *page, const struct rows *rows)
 		page_fact(page, "Ends at the latest",
 			until ? until : "when its last state arrives, or a person releases it");
 		page_fact(page, "Terraform of the apply",
-			row_of(hold_of_workspace, rows, 0)->hold_engine_ended ? "has ended; its last state is missing"
-									      : "may still run on that worker");
+			held->hold_engine_ended ? "has ended; its last state is missing"
+						: "may still run on that worker");
 	}
-	page_fact(page, "The worker is asked", asked[row_of(hold_of_workspace, rows, 0)->hold_stop]);
+	page_fact(page, "The worker is asked", asked[held->hold_stop]);
 	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
-	page_text(page, row_of(hold_of_workspace, rows, 0)->run_id);
+	page_text(page, held->run_id);
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
 }
 
@@ -120,31 +123,31 @@ static void action_form(struct page_buf *page, const struct request *req, const 
 		action->event == HOLD_CANCELED ? "plain" : "danger", action->button);
 }
 
-static const char *workspace_path(const struct rows *rows, struct buf *path)
+static const char *workspace_path(const struct hold_of_workspace_row *held, struct buf *path)
 {
 	buf_text(path, "/app/");
-	buf_url(path, row_of(hold_of_workspace, rows, 0)->organization);
+	buf_url(path, held->organization);
 	buf_text(path, "/workspaces/");
-	buf_url(path, row_of(hold_of_workspace, rows, 0)->workspace);
+	buf_url(path, held->workspace);
 	return buf_str(path);
 }
 
-static int hold_show(struct request *req, struct response *res, const struct rows *rows, const char *wrong)
+static int hold_show(
+	struct request *req, struct response *res, const struct hold_of_workspace_row *held, const char *wrong)
 {
-	const struct hold hold = HOLD_OF_ROW(row_of(hold_of_workspace, rows, 0));
+	const struct hold hold = HOLD_OF_ROW(held);
 	_cleanup_(buf_release) struct buf path = BUF_INIT(PATH_LIMIT);
-	const struct page_up up = {workspace_path(rows, &path), row_of(hold_of_workspace, rows, 0)->workspace};
+	const struct page_up up = {workspace_path(held, &path), held->workspace};
 	struct page_buf page;
 	struct err err = ERR_INIT;
 
 	page_begin_below(&page, req, "Held workspace", &up);
 	if (wrong)
 		page_note(&page, "alert", wrong);
-	facts(&page, rows);
+	facts(&page, held);
 	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
 		if (hold_accepts(&hold, hold_actions[i].event) &&
-			may_with(req, hold_actions[i].permission, place_of(row_of(hold_of_workspace, rows, 0)),
-				"workspace", &err) == 0)
+			may_with(req, hold_actions[i].permission, place_of(held), "workspace", &err) == 0)
 			action_form(&page, req, &hold_actions[i]);
 	return page_send(&page, res, wrong ? 422 : 200);
 }
@@ -153,25 +156,26 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = hold_path(req);
+	const struct hold_of_workspace_row *held;
 	int allowed = page_need_user(req, res, path, err);
 
 	if (allowed <= 0)
 		return allowed;
-	if (hold_find(req, CAN_READ_RUNS, &rows, err) < 0)
+	if (hold_find(req, CAN_READ_RUNS, &rows, &held, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	return HOLD_OF_ROW(row_of(hold_of_workspace, &rows, 0)).holds ? hold_show(req, res, &rows, NULL)
-								      : not_held_show(req, res, 200);
+	return HOLD_OF_ROW(held).holds ? hold_show(req, res, held, NULL) : not_held_show(req, res, 200);
 }
 
 /* ---- actions ---- */
 
-static int action_run(struct request *req, const struct hold_action *action, const struct rows *rows, struct err *err)
+static int action_run(struct request *req, const struct hold_action *action, const struct hold_of_workspace_row *held,
+	struct err *err)
 {
 	const struct hold_order order = {.event = HOLD_RELEASED,
 		.workspace_id = param(req, "workspace"),
 		.actor = req->actor.user.text,
 		.reason = page_sent(req, "reason")};
-	const char *run = row_of(hold_of_workspace, rows, 0)->run_id;
+	const char *run = held->run_id;
 	int result;
 
 	if (request_audit_begin(req, err) < 0)
@@ -190,21 +194,22 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = hold_path(req);
+	const struct hold_of_workspace_row *held;
 	int allowed = page_form_begin(req, res, path, err);
 	const struct hold_action *action = action_named(page_sent(req, "do"));
 
 	if (allowed <= 0)
 		return allowed;
-	if (hold_find(req, action ? action->permission : CAN_READ_RUNS, &rows, err) < 0)
+	if (hold_find(req, action ? action->permission : CAN_READ_RUNS, &rows, &held, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	if (!HOLD_OF_ROW(row_of(hold_of_workspace, &rows, 0)).holds)
+	if (!HOLD_OF_ROW(held).holds)
 		return not_held_show(req, res, 409);
 	if (!action)
-		return hold_show(req, res, &rows, "Choose what to do.");
+		return hold_show(req, res, held, "Choose what to do.");
 	if (action->event == HOLD_RELEASED &&
 		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > MAX_REASON))
-		return hold_show(req, res, &rows, "A reason of at most 512 bytes is needed to release the workspace.");
-	if (action_run(req, action, &rows, err) == 0)
+		return hold_show(req, res, held, "A reason of at most 512 bytes is needed to release the workspace.");
+	if (action_run(req, action, held, err) == 0)
 		return page_redirect(res, path);
-	return err->kind == ERR_CONFLICT ? hold_show(req, res, &rows, err->message) : -1;
+	return err->kind == ERR_CONFLICT ? hold_show(req, res, held, err->message) : -1;
 }

@@ -48,20 +48,20 @@ static void dismiss_form(struct page_buf *page, const struct request *req, const
 }
 
 static int resource_row(
-	struct page_buf *page, const struct request *req, const struct rows *rows, int row, struct err *err)
+	struct page_buf *page, const struct request *req, const struct unrecorded_row *resource, struct err *err)
 {
 	_cleanup_(buf_release) struct buf id = BUF_INIT(ID_LIMIT);
 
-	if (unrecorded_resource_id(req->store, row_of(unrecorded, rows, row), &id, err) < 0)
+	if (unrecorded_resource_id(req->store, resource, &id, err) < 0)
 		return -1;
 	page_html(page, "<tr>");
-	page_cell(page, row_of(unrecorded, rows, row)->action);
-	page_cell(page, row_of(unrecorded, rows, row)->address);
+	page_cell(page, resource->action);
+	page_cell(page, resource->address);
 	page_cell(page, id.len ? buf_str(&id) : "unknown");
-	page_cell(page, row_of(unrecorded, rows, row)->provider);
+	page_cell(page, resource->provider);
 	page_html(page, "<td>");
-	if (!row_of(unrecorded, rows, row)->dismissed_at)
-		dismiss_form(page, req, row_of(unrecorded, rows, row)->id, "Dismiss");
+	if (!resource->dismissed_at)
+		dismiss_form(page, req, resource->id, "Dismiss");
 	else
 		page_html(page, "dismissed");
 	page_html(page, "</td></tr>\n");
@@ -77,7 +77,7 @@ static int resources_table(struct page_buf *page, const struct request *req, con
 		"scope=\"col\">Id</th>"
 		"<th scope=\"col\">Provider</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows->count; i++)
-		if (resource_row(page, req, rows, i, err) < 0)
+		if (resource_row(page, req, row_of(unrecorded, rows, i), err) < 0)
 			return -1;
 	page_html(page, "</tbody></table>\n");
 	dismiss_form(page, req, "", "Dismiss all");

@@ -38,18 +38,16 @@ static const struct inclusion of_workspaces[] = {
 /* ---- outputs ---- */
 
 /* Outputs of a workspace have their own type, with fewer attributes. */
-static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
+static int output_include(struct store *store, const struct state_output_row *output, json_t *included, struct err *err)
 {
-	bool sensitive = row_of(state_output, rows, row)->sensitive;
 	json_t *value = NULL;
 
-	if (!sensitive && state_output_value(store, row_of(state_output, rows, row), &value, err) < 0)
+	if (!output->sensitive && state_output_value(store, output, &value, err) < 0)
 		return -1;
 	json_array_append_new(included,
-		resource_new("workspace-outputs", row_of(state_output, rows, row)->id,
-			json_pack("{so sb so so}", "name", json_string_or_null(row_of(state_output, rows, row)->name),
-				"sensitive", sensitive, "output-type",
-				json_string_or_null(row_of(state_output, rows, row)->type), "value",
+		resource_new("workspace-outputs", output->id,
+			json_pack("{so sb so so}", "name", json_string_or_null(output->name), "sensitive",
+				output->sensitive, "output-type", json_string_or_null(output->type), "value",
 				value ? value : json_null()),
 			NULL));
 	return 0;
@@ -85,9 +83,11 @@ static int outputs_include(const struct request *req, json_t *workspaces, json_t
 	if (outputs_of_states(req->store, &states, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_array_append_new(json_object_get(lists, row_of(state_output, &rows, i)->state_version_id),
-			linkage("workspace-outputs", row_of(state_output, &rows, i)->id));
-		if (output_include(req->store, &rows, i, included, err) < 0)
+		const struct state_output_row *output = row_of(state_output, &rows, i);
+
+		json_array_append_new(
+			json_object_get(lists, output->state_version_id), linkage("workspace-outputs", output->id));
+		if (output_include(req->store, output, included, err) < 0)
 			return -1;
 	}
 	return 0;
