@@ -31,7 +31,9 @@ static json_t *provider_resource(const void *of_row)
 {
 	const struct identity_provider_row *row = of_row;
 	json_auto_t *set = json_shown(row->settings);
-	json_t *attributes = json_pack("{ss ss sb sb si so}", "name", row->name, "issuer", row->issuer, "enabled",
+	_cleanup_(freep) char *redirect = mem_printf("/oidc/%s/callback", row->id);
+	_cleanup_(freep) char *logout = mem_printf("/oidc/%s/backchannel-logout", row->id);
+	json_t *attributes = json_pack("{ss ss ss ss sb sb si so}", "redirect-path", redirect, "logout-path", logout, "name", row->name, "issuer", row->issuer, "enabled",
 		row->is_enabled, "has-client-secret", row->secret_sealed.text != NULL, "token-days", row->token_days,
 		"created-at", time_shown(row->created_at));
 
@@ -180,7 +182,9 @@ static int needed_all(const struct request *req, const struct input *input, bool
 	if (needed_check(req, "name", input->provider.name, creating, err) < 0 ||
 		needed_check(req, "issuer", input->provider.issuer, creating, err) < 0)
 		return -1;
-	return needed_check(req, "client-id", json_string_at(input->settings, "client-id"), creating, err);
+	/* A provider that is switched off needs none yet: its redirect address must be registered first. */
+	return needed_check(
+		req, "client-id", json_string_at(input->settings, "client-id"), creating && input->enabled, err);
 }
 
 int oidc_settings_create(struct request *req, struct response *res, struct err *err)
