@@ -242,5 +242,5 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
 		return -1;
 	http_add_header(res->http, "Set-Cookie", header);
-	return page_redirect(res, SIGN_IN_PATH);
+	return allowed ? sign_in_provider_farewell(req, res, err) : page_redirect(res, SIGN_IN_PATH);
 }
