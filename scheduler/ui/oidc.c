@@ -9,11 +9,13 @@
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/identities.sql.h"
+#include "scheduler/auth/identity/identities.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/sessions.sql.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
+#include "scheduler/ui/return_path.h"
 #include "scheduler/ui/sign_in.h"
 #include "scheduler/ui/vcs_pages.h"
 
@@ -121,8 +123,7 @@ int oidc_sign_in(struct request *req, struct response *res, struct err *err)
 {
 	static const char *const signed_in[] = {"link", "test", "confirm"};
 	_cleanup_(oidc_provider_release) struct oidc_provider provider = OIDC_PROVIDER_INIT;
-	struct sign_in_attempt_order order = {
-		.purpose = "sign_in", .return_path = sign_in_return_path(query(req, "return"))};
+	struct sign_in_attempt_order order = {.purpose = "sign_in", .return_path = return_path(query(req, "return"))};
 	const char *purpose = text_or_empty(query(req, "purpose"));
 	int found = provider_find(req, res, text_equal(purpose, "test"), &provider, err);
 
@@ -230,7 +231,7 @@ static int do_confirm(struct request *req, struct response *res, const struct an
 		session_confirm(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
 		request_audit_write(req, "confirm", "session", req->actor.user.text, err) < 0)
 		return -1;
-	return page_redirect(res, sign_in_return_path(a->attempt->return_path));
+	return page_redirect(res, return_path(a->attempt->return_path));
 }
 
 static void claims_show(struct page_buf *page, const json_t *claims)

@@ -7,7 +7,7 @@
 #include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/identity_providers.sql.h"
 #include "scheduler/store/access/organization_sso.h"
-#include "scheduler/ui/sign_in.h"
+#include "scheduler/ui/return_path.h"
 
 enum { PATH_LIMIT = 4096, MAX_DOMAIN = 253 };
 
@@ -116,6 +116,5 @@ int ui_sign_in_provider(struct request *req, struct response *res, struct err *e
 			"No identity provider is known for this address. Ask an owner of your organization.");
 	if (identity_provider_read(req->store, provider.text, &rows, err) < 0)
 		return -1;
-	return provider_offer(
-		req, res, row_of(identity_provider, &rows, 0), sign_in_return_path(page_sent(req, "return")));
+	return provider_offer(req, res, row_of(identity_provider, &rows, 0), return_path(page_sent(req, "return")));
 }
