@@ -167,6 +167,19 @@ def test_a_suspended_account_is_refused(api_site, sso):
     assert browser.status == 403 and "suspended" in browser.text and browser.cookie is None
 
 
+def test_options_make_the_first_provider(api_site):
+    with contextlib.closing(OidcProvider()) as provider:
+        options = {"oidc_issuer": provider.issuer, "oidc_client_id": provider.client, "oidc_client_secret": provider.secret, "sso_token_days": 30}
+        for _ in range(2):  # the second start finds it
+            scheduler = api_site.new_scheduler(f"scheduler-{uuid.uuid4().hex[:4]}", **options)
+            scheduler.start()
+            assert "Sign in with Single sign-on" in Browser(scheduler.url).ask("/app/login").text
+            scheduler.release()
+        (made,) = api_site.ask("select id, token_days, settings from identity_providers where issuer = %s", provider.issuer)
+        assert made[1:] == (30, {"client-id": provider.client})
+        Api(api_site.scheduler.url, api_site.tokens["token"], "acme").delete(f"admin/oidc-settings/{made[0]}")
+
+
 # ---- groups ----
 
 
