@@ -247,3 +247,25 @@ SAMPLES = {
     "notification_configurations_update": Sample("notification-configurations", {"name": name("updated"), "url": text(Of("url"), "", "nonsense"), "enabled": flag(False), "token": text("key"),
                                                                                   "triggers": texts(["run:created"], ["nonsense"])}),
 }
+
+
+def linkage(type, key):
+    return lambda world: {"data": [{"type": type, "id": world[key]}]}
+
+
+# Documents of the endpoints whose sample is incomplete, or that have none, by the handler's name.
+DOCUMENTS = {
+    "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
+    "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
+    "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda world: {}, "notification_configurations_verify": lambda world: {},
+    "retention_policies_write": lambda world: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
+    "account_password": lambda world: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
+    "policy_set_tags_attach": lambda world: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda world: {"data": [{"tag-key": "forged"}]},
+    "subscriptions_create": lambda world: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
+}
+
+
+def document_of(handler, world):
+    """A body that the endpoint accepts from an authorized caller, with the world's objects."""
+    return DOCUMENTS[handler](world) if handler in DOCUMENTS else SAMPLES[handler].document(world)
