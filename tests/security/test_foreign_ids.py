@@ -40,7 +40,7 @@ ATTRIBUTES = {
 }
 # Attributes with ids of other systems.
 OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "owners-team-saml-role-id", "sso-team-id"}
-# What the API requires beside an attribute or a relation with an id.
+# Other attributes that the API requires with an attribute or a relation.
 BESIDE = {
     "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
     "users": {"destination-type": "email", "url": None}, "oauth-token-id": {"vcs-repo": {"identifier": "group/fine"}}, "github-app-installation-id": {"vcs-repo": {"identifier": "group/fine"}},

@@ -163,7 +163,7 @@ SAMPLES = {
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": flag(),
-        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "limit-organizations-per-user": flag(),
+        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "password-sign-in-enabled": only(True), "limit-organizations-per-user": flag(),
         "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
         "unused-token-days": number(0, -1, 3651),
     }),
