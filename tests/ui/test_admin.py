@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from support.api import Api
 from support.runyard import KEYS, Scheduler
 
-SECTIONS = ["Organizations", "Users", "Engine versions", "General", "Cost estimates", "Mail server", "Texts", "Maintenance", "Audit trail", "Queue and workers"]
+SECTIONS = ["Organizations", "Users", "OpenID providers", "SAML", "Engine versions", "General", "Cost estimates", "Mail server", "Texts", "Maintenance", "Audit trail", "Queue and workers"]
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 
