@@ -39,7 +39,7 @@ ATTRIBUTES = {
     "ssh-key-assignments.id": "ssh-keys",
 }
 # Attributes with ids of other systems.
-OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "owners-team-saml-role-id", "sso-team-id"}
+OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}
 # Other attributes that the API requires with an attribute or a relation.
 BESIDE = {
     "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
