@@ -170,9 +170,16 @@ static int organization_find(struct request *req, struct err *err)
 	return 0;
 }
 
-static int event_add(struct request *req, const struct audit_action *action, struct audit_batch *batch, struct err *err)
+/* An event of a request: what it does, and what else is known of it. */
+struct event {
+	struct audit_action action;
+	const json_t *details; /* or NULL */
+};
+
+static int event_add(struct request *req, const struct event *of, struct audit_batch *batch, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array names = DB_ARRAY_INIT;
+	const struct audit_action *action = &of->action;
 	struct audit_note *audit = req->audit;
 	bool signed_path = req->route && req->route->permission == CAN_WITH_SIGNATURE;
 	bool site = req->route && req->route->permission == CAN_ADMINISTER_SITE;
@@ -189,7 +196,8 @@ static int event_add(struct request *req, const struct audit_action *action, str
 		.resource_type = action->type,
 		.resource_id = action->id,
 		.workspace = audit->workspace.text,
-		.attributes = &names};
+		.attributes = &names,
+		.details = of->details};
 
 	if (!audit->request[0])
 		audit_uuid(audit->request);
@@ -203,34 +211,42 @@ static int event_add(struct request *req, const struct audit_action *action, str
 	return 0;
 }
 
-static int event_write(struct request *req, const struct audit_action *action, struct err *err)
+static int event_write(struct request *req, const struct event *event, struct err *err)
 {
 	struct audit_batch batch;
 	int result;
 
 	audit_batch_init(&batch);
-	result = event_add(req, action, &batch, err) < 0 ? -1 : audit_insert(req->store, &batch, err);
+	result = event_add(req, event, &batch, err) < 0 ? -1 : audit_insert(req->store, &batch, err);
 	audit_batch_release(&batch);
 	return result;
 }
 
 int request_audit_add(struct request *req, const char *type, const char *id, struct audit_batch *batch, struct err *err)
 {
-	struct audit_action action;
+	struct event event = {.details = NULL};
 
-	audit_action_read(req->route, &req->match, &action);
-	text_copy(action.type, sizeof(action.type), type);
-	action.id = id;
-	return event_add(req, &action, batch, err);
+	audit_action_read(req->route, &req->match, &event.action);
+	text_copy(event.action.type, sizeof(event.action.type), type);
+	event.action.id = id;
+	return event_add(req, &event, batch, err);
 }
 
 int request_audit_write(struct request *req, const char *action_name, const char *type, const char *id, struct err *err)
 {
-	struct audit_action action = {.id = id};
+	struct event event = {.action = {.id = id}};
 
-	text_copy(action.action, sizeof(action.action), action_name);
-	text_copy(action.type, sizeof(action.type), type);
-	return event_write(req, &action, err);
+	text_copy(event.action.action, sizeof(event.action.action), action_name);
+	text_copy(event.action.type, sizeof(event.action.type), type);
+	return event_write(req, &event, err);
+}
+
+int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err)
+{
+	int result = event_write(req, &(struct event){*action, details}, err);
+
+	json_decref(details);
+	return result;
 }
 
 /* ---- one request ---- */
@@ -253,17 +269,18 @@ static int serving_write(void *data, struct err *err)
 {
 	struct serving *serving = data;
 	struct request *req = serving->req;
-	struct audit_action action;
+	struct event event = {.details = NULL};
+	struct audit_action *action = &event.action;
 
 	if (serving->written || serving->res->http->status >= 400)
 		return 0;
-	audit_action_read(req->route, &req->match, &action);
-	action.id = resource_id(req->audit, &action);
+	audit_action_read(req->route, &req->match, action);
+	action->id = resource_id(req->audit, action);
 	if (req->audit->resource[0]) {
-		text_copy(action.type, sizeof(action.type), req->audit->type);
-		action.id = req->audit->resource;
+		text_copy(action->type, sizeof(action->type), req->audit->type);
+		action->id = req->audit->resource;
 	}
-	if (event_write(req, &action, err) < 0)
+	if (event_write(req, &event, err) < 0)
 		return -1;
 	db_after_commit(req->store->db, note_written, serving);
 	return 0;

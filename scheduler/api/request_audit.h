@@ -35,6 +35,8 @@ int request_audit_add(
 	struct request *req, const char *type, const char *id, struct audit_batch *batch, struct err *err);
 /* Writes an event that request_audit_run can't derive from a route, such as a sign-in or a refused token. */
 int request_audit_write(struct request *req, const char *action, const char *type, const char *id, struct err *err);
+/* The same with details (store/access/audit.h), which it takes. */
+int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err);
 
 /* The route's pattern must be below /api/v2 or /signed. */
 void audit_action_read(const struct route *route, const struct route_match *match, struct audit_action *ret_action);

@@ -5,18 +5,26 @@
 
 #include <string.h>
 
+enum { MAX_AGENT = 256 };
+
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE])
 {
 	crypto_sha256_hex(cookie, strlen(cookie), ret_hash);
 }
 
-int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err)
+int session_create(struct store *store, const struct session_order *order, char **ret_cookie, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array none = DB_ARRAY_INIT;
 	_cleanup_(freep) char *cookie = crypto_token("");
-	char hash[SHA256_HEX_SIZE];
+	char hash[SHA256_HEX_SIZE], agent[MAX_AGENT];
 
 	session_hash(cookie, hash);
-	if (db_query(store->db, NULL, err, session_create, .hash = hash, .user_id = user_id, .address = address) < 0)
+	text_copy(agent, sizeof(agent), text_or_empty(order->agent));
+	if (db_query(store->db, NULL, err, session_create, .hash = hash, .user_id = order->user_id,
+		    .address = order->address, .agent = agent, .method = order->method,
+		    .factors = order->factors ? order->factors : &none, .provider_id = order->provider_id,
+		    .provider_session = order->provider_session, .impersonator_id = order->impersonator_id,
+		    .impersonation_reason = order->impersonation_reason) < 0)
 		return -1;
 	*ret_cookie = cookie;
 	cookie = NULL;

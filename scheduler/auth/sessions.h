@@ -12,8 +12,20 @@
 
 #define SESSION_COOKIE "runyard_session"
 
+/* How a session's user has signed in. Borrowed; what is NULL is unknown, or did not take part. */
+struct session_order {
+	const char *user_id, *address;
+	const char *agent;            /* the browser's User-Agent */
+	const char *method;           /* "password", "passkey", "oidc" or "saml" */
+	struct db_array *factors;     /* further factors: "totp", "recovery_code", "passkey" */
+	const char *provider_id;      /* of "oidc" and "saml" */
+	const char *provider_session; /* the provider's name of the session, by which it can end it */
+	const char *impersonator_id;  /* the site admin who acts as the user... */
+	const char *impersonation_reason;
+};
+
 /* Creates a session. The caller frees the cookie. */
-int session_create(struct store *store, const char *user_id, const char *address, char **ret_cookie, struct err *err);
+int session_create(struct store *store, const struct session_order *order, char **ret_cookie, struct err *err);
 /* *ret_found is true if the user of that name, in any case, has a session that began at the address. */
 int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);

@@ -2,8 +2,14 @@
 
 -- statement: session_create
 -- Stores a session by its cookie's digest.
--- takes: hash text, user_id text, address text
-insert into sessions (hash, user_id, address) values (:hash, :user_id, :address);
+-- takes: hash text, user_id text, address text, agent text, method text, factors text[], provider_id text,
+-- provider_session text, impersonator_id text, impersonation_reason text
+insert into sessions (
+    hash, user_id, address, agent, method, factors, provider_id, provider_session, impersonator_id,
+        impersonation_reason)
+values (
+    :hash, :user_id, :address, :agent, :method, :factors, :provider_id, :provider_session, :impersonator_id,
+        :impersonation_reason);
 
 -- statement: session_from_address
 -- A row if the user of that name, in any case, has a session that began at the address.

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 #include "common/metrics.h"
+#include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
@@ -297,6 +298,7 @@ static const struct {
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
+	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
 	{"exports", 3600000, SWEEP_ANY, .sweep = sweep_exports},
 	{"letters", 600000, SWEEP_ANY, .sweep = dead_letters_sweep},

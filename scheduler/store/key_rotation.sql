@@ -47,6 +47,10 @@
     sequence > coalesce(nullif(:after, ''), '-1')::bigint, sequence)
 (vcs_authorizations.verifier_sealed, vcs_authorizations, verifier_sealed, 'vcs-verifier:' || state_hash, state_hash,
     state_hash = :key, state_hash > :after, state_hash)
+(identity_providers.secret_sealed, identity_providers, secret_sealed, 'identity-provider:' || id, id, id = :key,
+    id > :after, id)
+(sign_in_attempts.secrets_sealed, sign_in_attempts, secrets_sealed, 'sign-in-attempt:' || state_hash, state_hash,
+    state_hash = :key, state_hash > :after, state_hash)
 (blobs.bytes_sealed, blobs, bytes_sealed, id, id, id = :key, id > :after, id);
 
 -- fragment: seal_number(bytes)
@@ -64,10 +68,10 @@
 
 -- statement: sealed_count of sealed_columns
 -- How many rows each key seals.
--- reads: blobs, log_chunks, notification_configurations, notification_responses, policy_set_parameters,
--- rescues, run_inputs, ssh_keys, state_bases, state_version_outputs, task_results, tasks, unrecorded_resources,
--- variables, vcs_authorizations, vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations,
--- vcs_repositories, vcs_tokens
+-- reads: blobs, identity_providers, log_chunks, notification_configurations, notification_responses,
+-- policy_set_parameters, rescues, run_inputs, sign_in_attempts, ssh_keys, state_bases,
+-- state_version_outputs, task_results, tasks, unrecorded_resources, variables, vcs_authorizations,
+-- vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations, vcs_repositories, vcs_tokens
 -- gives: sealed_count
 select :seal_number(:column) as number, count(*) as count
 from :table

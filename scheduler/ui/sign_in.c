@@ -12,6 +12,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
+#include "scheduler/ui/sign_in.h"
 
 /*
  * Sign-in with a password, and sign-out. Attempts are limited per address, per address and name, and, with a much
@@ -21,8 +22,7 @@
 
 enum { MAX_NAME = 128 };
 
-/* Accepts only paths of this server: browsers read "//host" and "/\host" as other hosts. */
-static const char *return_path(const char *wanted)
+const char *sign_in_return_path(const char *wanted)
 {
 	if (wanted && wanted[0] == '/' && wanted[1] != '/' && !strchr(wanted, '\\') &&
 		!wanted[strcspn(wanted, "\r\n\t")])
@@ -53,7 +53,7 @@ static int form_show(const struct request *req, struct response *res, int status
 
 int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 {
-	const char *back = return_path(query(req, "return"));
+	const char *back = sign_in_return_path(query(req, "return"));
 	int allowed = page_user(req, err);
 
 	if (allowed < 0)
@@ -104,31 +104,76 @@ static void attempt_succeeded(const struct request *req, const struct attempt *a
 		bucket_return(req->services->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now);
 }
 
-static int sign_in(struct request *req, struct response *res, const struct id *user, struct err *err)
+/* ---- the end of each sign-in ---- */
+
+static json_t *sign_in_details(const struct sign_in *how)
 {
+	json_t *details = json_pack("{ss ss*}", "method", how->method, "provider", how->provider_id);
+
+	if (how->factors)
+		json_object_set_new(details, "factors", json_string(db_array_text(how->factors)));
+	return details;
+}
+
+/* The browser's present session ends: nobody can have prepared it for the person who signs in. */
+static int session_replace(struct request *req, const struct sign_in *how, char **ret_cookie, struct err *err)
+{
+	const char *present = text_or_null(http_cookie(req->http, SESSION_COOKIE));
+	const struct session_order order = {.user_id = how->user->text,
+		.address = req->audit->address,
+		.agent = http_header(req->http, "User-Agent"),
+		.method = how->method,
+		.factors = how->factors,
+		.provider_id = how->provider_id,
+		.provider_session = how->provider_session};
+
+	if (present && session_delete(req->store, present, err) < 0)
+		return -1;
+	return session_create(req->store, &order, ret_cookie, err);
+}
+
+int sign_in_complete(struct request *req, struct response *res, const struct sign_in *how, struct err *err)
+{
+	const struct audit_action action = {"sign_in", "session", how->user->text};
 	_cleanup_(freep) char *cookie = NULL;
 	_cleanup_(freep) char *header = NULL;
 
-	if (request_audit_begin(req, err) < 0 ||
-		session_create(req->store, user->text, req->audit->address, &cookie, err) < 0)
+	if (!db_in_transaction(req->store->db) && request_audit_begin(req, err) < 0)
+		return -1;
+	if (session_replace(req, how, &cookie, err) < 0)
 		return -1;
 	req->actor.kind = ACTOR_USER;
-	req->actor.user = *user;
-	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (request_audit_write(req, "sign_in", "session", user->text, err) < 0)
+	req->actor.user = *how->user;
+	text_copy(req->actor.username, sizeof(req->actor.username), how->username);
+	if (request_audit_detailed(req, &action, sign_in_details(how), err) < 0)
 		return -1;
 	header = session_set_cookie(req->store, cookie);
 	http_add_header(res->http, "Set-Cookie", header);
-	return page_redirect(res, return_path(page_sent(req, "return")));
+	return page_redirect(res, sign_in_return_path(how->return_path));
 }
 
-static int refuse(struct request *req, struct response *res, struct err *err)
+int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
 {
-	text_copy(req->actor.username, sizeof(req->actor.username), page_sent(req, "username"));
-	if (request_audit_write(req, "sign_in_failed", "session", NULL, err) < 0)
+	const struct audit_action action = {"sign_in_failed", "session", NULL};
+	json_t *details = json_pack("{ss ss}", "method", refusal->method, "reason", refusal->sentence);
+
+	text_copy(req->actor.username, sizeof(req->actor.username), text_or_empty(refusal->username));
+	if (request_audit_detailed(req, &action, details, err) < 0)
 		return -1;
-	return form_show(
-		req, res, 401, return_path(page_sent(req, "return")), "The username or the password is wrong.");
+	return form_show(req, res, refusal->status, sign_in_return_path(refusal->return_path), refusal->sentence);
+}
+
+/* ---- with a password ---- */
+
+static int password_refuse(struct request *req, struct response *res, struct err *err)
+{
+	return sign_in_refuse(req, res,
+		&(struct sign_in_refusal){.status = 401,
+			.username = page_sent(req, "username"),
+			.method = "password",
+			.sentence = "The username or the password is wrong.",
+			.return_path = page_sent(req, "return")},
+		err);
 }
 
 int ui_sign_in(struct request *req, struct response *res, struct err *err)
@@ -146,15 +191,20 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!allowed) {
 		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
-		return form_show(req, res, 429, return_path(page_sent(req, "return")),
+		return form_show(req, res, 429, sign_in_return_path(page_sent(req, "return")),
 			"There were too many attempts. Try again in half a minute.");
 	}
 	if (password_verify(req->store, username, password, &user, err) < 0)
 		return -1;
 	if (!user.text[0])
-		return refuse(req, res, err);
+		return password_refuse(req, res, err);
 	attempt_succeeded(req, &attempt);
-	return sign_in(req, res, &user, err);
+	return sign_in_complete(req, res,
+		&(struct sign_in){.user = &user,
+			.username = username,
+			.method = "password",
+			.return_path = page_sent(req, "return")},
+		err);
 }
 
 int ui_sign_out(struct request *req, struct response *res, struct err *err)

@@ -74,3 +74,6 @@ alter table team_members
 	add column source text not null default 'manual' constraint team_members_source check (source in ('manual', 'sso', 'scim')),
 	add column provider_id text references identity_providers on delete cascade; -- of an 'sso' membership
 create index team_members_provider on team_members (provider_id) where provider_id is not null;
+
+-- What an event's names of attributes can't say, such as how a person signed in. Never a secret.
+alter table audit_events add column details jsonb not null default '{}';

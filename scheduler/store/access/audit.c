@@ -59,13 +59,14 @@ void audit_add(struct audit_batch *batch, const struct audit_event *event)
 	audit_uuid(id);
 	message = message_encode(id, event);
 	json_array_append_new(batch->rows,
-		json_pack("{ss so ss so so so so ss ss ss so so ss sI ss}", "id", id, "organization",
+		json_pack("{ss so ss so so so so ss ss ss so so ss so sI ss}", "id", id, "organization",
 			known_json(event->organization), "actor_type", event->actor_type, "actor_id",
 			known_json(event->actor_id), "actor_name", known_json(event->actor_name), "token",
 			known_json(event->token), "address", known_json(event->address), "request", event->request,
 			"action", event->action, "resource_type", event->resource_type, "resource",
 			known_json(event->resource_id), "workspace", known_json(event->workspace), "attributes",
-			db_array_text(event->attributes ? event->attributes : &none), "number", (json_int_t)number,
+			db_array_text(event->attributes ? event->attributes : &none), "details",
+			event->details ? json_deep_copy(event->details) : json_object(), "number", (json_int_t)number,
 			"message", message));
 	outbox_written(&batch->messages, number, topic, text_or_null(event->organization), message);
 }

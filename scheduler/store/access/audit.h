@@ -4,10 +4,12 @@
 
 /*
  * The audit trail of all changes. Each change writes one row, in its own transaction, and one message on
- * runyard.events. A row has names of attributes and never their values. Rows are kept after the resource is deleted.
+ * runyard.events. A row has names of attributes and never their values; its details say what the names can't, such as
+ * how a person signed in. Rows are kept after the resource is deleted.
  */
 
 #include "common/ids.h"
+#include "common/json/json.h"
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
@@ -25,6 +27,7 @@ struct audit_event {
 	const char *resource_type, *resource_id;
 	const char *workspace;
 	struct db_array *attributes; /* names; NULL: none */
+	const json_t *details;       /* an object of texts, which holds no secret; NULL: none */
 };
 
 /* Generates a random UUID, the form that clients expect for ids of events and requests. */

@@ -41,7 +41,7 @@ coalesce((
     from n
     left join (
         select id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id,
-            action, resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes
+            action, resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes, details
         from k
         cross join lateral (
             select * from audit_events x where :same x.at = k_at and x.position = k_position offset 0
@@ -53,7 +53,8 @@ coalesce((
 -- shape: audit_event
 -- total bigint, id text, position bigint, at timestamptz, organization_id text null, actor_type text,
 -- actor_id text null, actor_name text null, token_id text null, address text null, request_id text,
--- action text, resource_type text, resource_id text null, workspace_id text null, attributes jsonb
+-- action text, resource_type text, resource_id text null, workspace_id text null, attributes jsonb,
+-- details jsonb
 
 -- statement: audit_of_organization
 -- One page of the organization's events.
@@ -79,14 +80,14 @@ with u as (
     from jsonb_to_recordset(:rows::jsonb) as u(
         id text, organization text, actor_type text, actor_id text, actor_name text, token text,
             address text, request text, action text, resource_type text, resource text, workspace text,
-            attributes text, number bigint, message text)
+            attributes text, details jsonb, number bigint, message text)
 ),
 event as (
     insert into audit_events (
         id, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action,
-            resource_type, resource_id, workspace_id, attributes)
+            resource_type, resource_id, workspace_id, attributes, details)
     select id, organization, actor_type, actor_id, actor_name, token, address, request, action,
-        resource_type, resource, workspace, attributes::text[]
+        resource_type, resource, workspace, attributes::text[], details
     from u
 )
 insert into outbox (id, topic, key, payload)
