@@ -241,6 +241,29 @@ int request_audit_write(struct request *req, const char *action_name, const char
 	return event_write(req, &event, err);
 }
 
+int request_audit_event(struct request *req, const struct request_event *of, struct err *err)
+{
+	const struct audit_event event = {.organization = of->organization,
+		.actor_type = req->actor.is_service ? "service-account" : actor_types[req->actor.kind],
+		.actor_id = req->actor.user.text,
+		.actor_name = req->actor.username,
+		.token = req->actor.token.text,
+		.address = req->audit->address,
+		.request = req->audit->request,
+		.action = of->action,
+		.resource_type = of->type,
+		.resource_id = of->id,
+		.workspace = of->workspace,
+		.details = of->details};
+	int result;
+
+	if (!req->audit->request[0])
+		audit_uuid(req->audit->request);
+	result = audit_write(req->store, &event, err);
+	json_decref(of->details);
+	return result;
+}
+
 int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err)
 {
 	int result = event_write(req, &(struct event){*action, details}, err);

@@ -53,5 +53,7 @@ int scim_respond_list(struct response *res, const struct scim_page *page, long l
 int scim_follow(struct request *req, struct db_array *groups, struct db_array *users, struct err *err);
 /* The same for the group that is about to be deleted. */
 int scim_release(struct request *req, const char *group_id, struct err *err);
+/* Site admins by the site-admin group only are none any more. */
+int scim_admins_end(struct request *req, struct err *err);
 
 #endif

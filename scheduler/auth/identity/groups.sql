@@ -18,6 +18,7 @@ from teams t
 join organizations o on o.id = t.organization_id and not o.is_disabled
 where t.kind = 'team' and coalesce(nullif(t.sso_team_id, ''), t.name) = any(:groups::text[])
     and :provider_accepted(o.id)
+    and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
 union all
 select t.id, t.organization_id
 from organizations o
@@ -50,6 +51,7 @@ on conflict do nothing;
 from team_members m
 join teams t on t.id = m.team_id
 where m.user_id = :user_id and not m.team_id = any(:teams::text[])
+    and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
     and (m.source = 'sso' and m.provider_id = :provider_id
             or t.kind = 'team' and t.sso_team_id <> '' and :provider_accepted(t.organization_id));
 

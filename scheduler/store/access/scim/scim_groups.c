@@ -80,6 +80,13 @@ int scim_groups_list(struct store *store, const struct scim_list *list, struct r
 		.members = list->members, .value = list->value, .limit = list->limit, .offset = list->offset);
 }
 
+int scim_groups_search(
+	struct store *store, const struct scim_group_search *search, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, scim_groups_named, .search = search->text, .limit = search->limit,
+		.offset = search->offset);
+}
+
 int scim_group_delete(struct store *store, const char *id, struct err *err)
 {
 	return db_query(store->db, NULL, err, scim_group_delete, .id = id);

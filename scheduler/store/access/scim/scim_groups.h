@@ -20,6 +20,14 @@ int scim_group_read(struct store *store, const char *id, bool members, struct ro
 int scim_group_lock(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* With `total`; one row with a null id if the page is empty. */
 int scim_groups_list(struct store *store, const struct scim_list *list, struct rows *ret_rows, struct err *err);
+/* For site admins: groups whose names contain the text (NULL: all), by name, with `total` and the number of members; one
+ * row with a null id if the page is empty. */
+struct scim_group_search {
+	const char *text;
+	long long limit, offset;
+};
+int scim_groups_search(
+	struct store *store, const struct scim_group_search *search, struct rows *ret_rows, struct err *err);
 int scim_group_delete(struct store *store, const char *id, struct err *err);
 
 /* Changes of a group's members, in the order in which the operations of a request make them. */

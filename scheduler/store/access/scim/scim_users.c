@@ -204,14 +204,14 @@ int scim_user_delete(struct store *store, const char *id, struct err *err)
 	return db_query(store->db, NULL, err, scim_user_delete, .id = id);
 }
 
-int scim_user_groups(struct store *store, const char *id, struct db_array *ret_groups, struct err *err)
+int scim_user_leave(struct store *store, const char *id, struct db_array *ret_groups, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, scim_user_groups, .id = id) < 0)
+	if (db_query(store->db, &rows, err, scim_user_leave, .id = id) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		db_array_add(ret_groups, row_of(scim_user_groups, &rows, i)->group_id);
+		db_array_add(ret_groups, row_of(scim_user_leave, &rows, i)->group_id);
 	return 0;
 }
 

@@ -51,8 +51,8 @@ int scim_user_lock(struct store *store, const char *id, struct rows *ret_rows, s
 int scim_users_list(struct store *store, const struct scim_list *list, struct rows *ret_rows, struct err *err);
 /* Deletes the user. Its account stays (store/access/offboard.h). */
 int scim_user_delete(struct store *store, const char *id, struct err *err);
-/* The ids of the user's groups. */
-int scim_user_groups(struct store *store, const char *id, struct db_array *ret_groups, struct err *err);
+/* Removes the user from its groups, and adds their ids to the array. */
+int scim_user_leave(struct store *store, const char *id, struct db_array *ret_groups, struct err *err);
 
 /* For the first sign-in of a person whom SCIM made an account: the account of the SCIM user with that name, or that id
  * at the provider, unless it belongs to an identity already. Columns user_id, username, is_suspended; no row: none. The

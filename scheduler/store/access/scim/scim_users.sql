@@ -190,12 +190,12 @@ update scim_users set updated_at = now() where id = :id;
 -- takes: id text
 delete from scim_users where id = :id;
 
--- statement: scim_user_groups
--- The groups of the user, in the order of their ids.
+-- statement: scim_user_leave
+-- Removes the user from its groups, and returns them.
 -- index: scim_group_members_user
 -- takes: id text
 -- gives: group_id text
-select group_id from scim_group_members where scim_user_id = :id order by group_id;
+delete from scim_group_members where scim_user_id = :id returning group_id;
 
 -- statement: scim_user_unclaimed
 -- The account of the SCIM user whom the provider knows by that name or id, if nobody has signed in to it through a
