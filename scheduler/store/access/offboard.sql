@@ -58,16 +58,19 @@ from gone;
 
 -- statement: offboard_runs
 -- Makes the person's runs that are not confirmed yet wait for a confirmation.
--- index: run_inputs_pkey, runs_live
+-- index: run_inputs_pkey, runs_live, runs_pkey
 -- takes: id text
 -- gives: run_id text, organization_id text, workspace_id text
-with r as (
-    update runs r
+with live as materialized (select id from runs where not ended and auto_apply),
+own as materialized (
+    select l.id from live l join run_inputs i on i.run_id = l.id where i.created_by = :id
+),
+r as (
+    update runs
     set auto_apply = false
-    from run_inputs i
-    where not r.ended and r.auto_apply and not r.plan_only and not r.status_timestamps ? 'confirmed-at'
-        and i.run_id = r.id and i.created_by = :id
-    returning r.id, r.organization_id, r.workspace_id
+    where id = any(array(select id from own))
+        and not ended and auto_apply and not plan_only and not status_timestamps ? 'confirmed-at'
+    returning id, organization_id, workspace_id
 ),
 i as (update run_inputs i set creator_suspended = true from r where i.run_id = r.id)
 select id as run_id, organization_id, workspace_id
@@ -89,7 +92,7 @@ where m.user_id = :user and t.kind = 'owners'
 
 -- statement: offboard_owned
 -- The organizations whose last owner the person is.
--- index: team_members_user, teams_id_organization_id_key
+-- index: team_members_pkey, team_members_user
 -- takes: id text
 -- gives: organization_id text
 :last_owned(:id) order by t.organization_id;

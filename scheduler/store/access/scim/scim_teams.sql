@@ -62,8 +62,7 @@ for update of t;
 -- statement: scim_teams_follow
 -- Makes the people of the groups the only people in the teams that follow these groups. Returns who joined and who
 -- left. `users`: only these SCIM users changed; null: anybody may have.
--- index: organization_memberships_user, scim_group_members_pkey, scim_team_mappings_group,
--- teams_id_organization_id_key
+-- index: scim_group_members_pkey, scim_team_mappings_group, teams_id_organization_id_key
 -- takes: group_ids text[], users text[]
 -- gives: team_id text, organization_id text, user_id text, joined boolean
 with mapped as (

@@ -61,8 +61,8 @@ left join (
 order by f.created_at, f.id;
 
 -- shape: scim_user
--- total bigint optional, id text, user_id text, username text, email text, user_name text, external_id text null,
--- attributes jsonb, active boolean, created_at text, updated_at text
+-- total bigint optional, id text, user_id text, username text null, email text null, user_name text,
+-- external_id text null, attributes jsonb, active boolean, created_at text, updated_at text
 
 -- statement: scim_user_read
 -- The user of that id.
@@ -202,7 +202,7 @@ delete from scim_group_members where scim_user_id = :id returning group_id;
 -- provider. A name counts before an id.
 -- index: identities_user, scim_users_external, scim_users_name
 -- takes: name text
--- gives: user_id text, username text, is_suspended boolean
+-- gives: user_id text, username text null, is_suspended boolean
 select s.user_id, u.username, u.is_suspended
 from scim_users s
 join users u on u.id = s.user_id
