@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/auth/actor.sql.h"
+#include "scheduler/auth/closed.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/scim_tokens.h"
 #include "scheduler/auth/sessions.h"
@@ -47,6 +48,7 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		text_copy(actor.username, sizeof(actor.username), owner->username);
 		actor.is_site_admin = owner->is_site_admin;
 		actor.is_service = owner->is_service_account;
+		text_copy(actor.provider.text, sizeof(actor.provider.text), text_or_empty(owner->provider_id));
 		scope_read(rows, &actor);
 	}
 	*ret_actor = actor;
@@ -172,13 +174,12 @@ static int given_read(
 
 /* ---- checks ---- */
 
-static bool actor_shut_out(const struct actor *actor, const char *organization_id)
+/* Tokens of teams and organizations are not those of people. */
+static int actor_check_closed(const struct actor *actor, const char *organization_id, struct err *err)
 {
-	const char *closed = row_of(requester, &actor->scope.memberships, 0)->closed;
-	char between[ID_SIZE + 2];
-
-	snprintf(between, sizeof(between), ",%s,", organization_id);
-	return closed && !actor->is_service && strstr(closed, between);
+	if (actor->is_service)
+		return 0;
+	return closed_check(row_of(requester, &actor->scope.memberships, 0)->closed, organization_id, err);
 }
 
 int actor_may(
@@ -191,8 +192,8 @@ int actor_may(
 	if (actor->kind == ACTOR_RUN)
 		return run_token_may(store, &(struct run_token){actor->run, actor->workspace, actor->organization},
 			permission, place, err);
-	if (held && actor_shut_out(actor, place.organization))
-		return err_set(err, ERR_UNAUTHORIZED, "the organization takes no tokens of people");
+	if (held && actor_check_closed(actor, place.organization, err) < 0)
+		return -1;
 	if (held && !(held & wanted) && (row->where == PROJECT || row->where == WORKSPACE)) {
 		rights given = 0;
 

@@ -18,13 +18,13 @@ struct actor {
 	char username[64];
 	bool is_site_admin;
 	bool is_service;                   /* the token of a team or an organization, not of a person */
+	struct id provider;                /* the identity provider behind the session or the token, or "" */
 	struct id token;                   /* the token that authenticated it, if that has an id */
 	struct id pool;                    /* of an ACTOR_POOL */
 	struct id run;                     /* of an ACTOR_TASK, while its result is open; of an ACTOR_RUN */
 	struct id workspace, organization; /* of an ACTOR_RUN: the run's processes (run_token.h) */
 	bool scim_enabled, scim_paused;    /* of an ACTOR_SCIM: the settings of SCIM (scim_tokens.h) */
-	/* Has a further column `closed`: the ids of the organizations that accept no personal tokens, with a comma
-	 * before and after each. */
+	/* Has a further column `closed` (auth/closed.h). */
 	struct response_scope scope;
 };
 

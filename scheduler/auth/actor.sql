@@ -13,7 +13,8 @@ with relaxed as (select set_config('synchronous_commit', 'off', true));
 -- takes: hash text
 -- gives: requester
 select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, u.is_service_account,
-    o.organization_id, o.rights, :closed(k.user_id) as closed,
+    o.organization_id, o.rights, k.provider_id,
+    :closed({:closed_to_tokens(k.user_id) union all :closed_without_sso(k.user_id, k.provider_id)}) as closed,
     coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
 from tokens k
 left join users u on u.id = k.user_id :memberships()
@@ -32,7 +33,8 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 -- takes: like token_owner
 -- gives: requester
 select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin,
-    u.is_service_account, o.organization_id, o.rights, null as closed,
+    u.is_service_account, o.organization_id, o.rights, s.provider_id,
+    :closed({:closed_without_sso(s.user_id, s.provider_id)}) as closed,
     s.last_seen_at < now() - interval '1 minute' as stale
 from sessions s
 join users u on u.id = s.user_id and not u.is_suspended :memberships() :session_limits()

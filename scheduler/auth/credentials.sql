@@ -14,20 +14,44 @@ left join lateral (
     group by m.organization_id
 ) o on true;
 
--- fragment: closed(user)
--- The ids of a user's organizations that accept no personal tokens, with a comma before and after each; or
--- null.
-(
-    select ',' || string_agg(x.id, ',') || ','
-    from organizations x
-    join organization_memberships y on y.organization_id = x.id and y.user_id = :user
-        and y.status = 'active'
-    where x.settings ->> 'user-tokens-enabled' = 'false'
-);
+-- fragment: closed_to_tokens(user)
+-- Those of a user's organizations that accept no personal tokens.
+select 't:' || x.id as which
+from organizations x
+join organization_memberships y on y.organization_id = x.id and y.user_id = :user
+    and y.status = 'active'
+where x.settings ->> 'user-tokens-enabled' = 'false';
+
+-- fragment: closed_without_sso(user, provider)
+-- Those of a user `u`'s organizations that accept only other identity providers.
+select 's:' || q.organization_id as which
+from organization_sso q
+join organization_memberships y on y.organization_id = q.organization_id and y.user_id = :user
+    and y.status = 'active'
+where q.is_required and not u.is_break_glass
+    and not exists (
+        select 1
+        from organization_providers a
+        where a.organization_id = q.organization_id and a.provider_id = :provider
+    );
+
+-- fragment: closed(which)
+-- The organizations that refuse the credential, as <reason>:<id> with a comma before and after each; or null.
+-- auth/closed.h has the reasons.
+(select ',' || string_agg(c.which, ',') || ',' from (:which) c);
 
 -- fragment: token_valid()
--- The condition that a token `k` is valid.
-(k.expired_at is null or k.expired_at > now());
+-- The condition that a token `k` is valid. One that was made through an identity provider ends when its owner no
+-- longer comes from there.
+(k.expired_at is null or k.expired_at > now())
+    and (k.provider_id is null
+            or exists (
+                select 1
+                from identities i
+                join identity_providers p on p.id = i.provider_id
+                where i.user_id = k.user_id and i.provider_id = k.provider_id
+                    and (p.token_days = 0 or i.last_sign_in_at > now() - make_interval(days => p.token_days))
+            ));
 
 -- fragment: session_limits()
 -- The limits `l` of a session `s` in minutes. The strictest of the user's organizations limits how long a

@@ -14,7 +14,8 @@ int oauth_code_create(struct store *store, const struct oauth_consent *consent, 
 
 	crypto_sha256_hex(code, strlen(code), hash);
 	if (db_query(store->db, NULL, err, oauth_code_create, .hash = hash, .user_id = consent->user_id,
-		    .challenge = consent->challenge, .redirect = consent->redirect) < 0)
+		    .challenge = consent->challenge, .redirect = consent->redirect,
+		    .provider_id = consent->provider_id) < 0)
 		return -1;
 	*ret_code = code;
 	code = NULL;

@@ -22,6 +22,7 @@ enum { OAUTH_PORT_LOW = 10000, OAUTH_PORT_HIGH = 10010 };
 struct oauth_consent {
 	const char *user_id;
 	const char *challenge, *redirect; /* of the CLI's request */
+	const char *provider_id;          /* the identity provider behind the person's session; NULL: none */
 };
 /* Creates a code. The caller frees it. */
 int oauth_code_create(struct store *store, const struct oauth_consent *consent, char **ret_code, struct err *err);
@@ -29,8 +30,8 @@ int oauth_code_create(struct store *store, const struct oauth_consent *consent, 
 struct oauth_exchange {
 	const char *code, *verifier, *redirect;
 };
-/* Deletes the code. *ret_user is the row of the person who gave the consent (columns user_id and username). No row if
- * the code is unknown or too old, or does not belong to the verifier and the redirect. */
+/* Deletes the code. *ret_user is the row of the person who gave the consent (user_id, username and provider_id). No row
+ * if the code is unknown or too old, or does not belong to the verifier and the redirect. */
 int oauth_code_redeem(
 	struct store *store, const struct oauth_exchange *exchange, struct rows *ret_user, struct err *err);
 

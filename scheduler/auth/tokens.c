@@ -44,7 +44,8 @@ static int make_in(void *data, struct err *err)
 		.user_id = order->user_id, .pool_id = order->pool_id, .notifier = order->notifier,
 		.team_id = order->team_id,
 		.description = order->team_id ? order->description : text_or_empty(order->description),
-		.expires_at = order->expires_at, .created_by = order->created_by);
+		.expires_at = order->expires_at, .created_by = order->created_by,
+		.provider_id = text_or_null(order->provider_id));
 }
 
 static int description_taken(struct store *store, struct err *err)

@@ -14,6 +14,7 @@ struct token_order {
 	const char *description;       /* NULL: none; a team has one token without */
 	const char *expires_at;        /* a time PostgreSQL reads; NULL: never */
 	const char *created_by;        /* the user who created it, or NULL */
+	const char *provider_id; /* of a user's token: the identity provider that it is bound to; NULL or "": none */
 };
 
 /* Creates a token. A team's token without a description replaces the existing one. The caller frees the text; ret_id

@@ -39,9 +39,11 @@ delete from tokens where team_id = :team_id and description is null;
 -- statement: token_insert
 -- Creates a token. A team's only token has no description: null.
 -- takes: id text, hash text, user_id text, pool_id text, notifier boolean, team_id text, description text,
--- expires_at timestamptz, created_by text
-insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by)
-values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expires_at, :created_by);
+-- expires_at timestamptz, created_by text, provider_id text
+insert into tokens
+    (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by, provider_id)
+values (
+    :id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expires_at, :created_by, :provider_id);
 
 -- shape: token
 -- total bigint optional, place bigint optional, id text, user_id text null, pool_id text null,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/watchers.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "scheduler/auth/closed.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/watchers.sql.h"
 
@@ -73,10 +73,9 @@ int watchers_check(struct store *store, struct watcher *const *watchers, size_t 
 
 static bool is_closed(const struct watcher *watcher, const char *organization_id)
 {
-	char between[ID_SIZE + 2];
+	struct err err = ERR_INIT;
 
-	snprintf(between, sizeof(between), ",%s,", organization_id);
-	return watcher->closed && strstr(watcher->closed, between);
+	return closed_check(watcher->closed, organization_id, &err) < 0;
 }
 
 enum watcher_answer watcher_may(const struct watcher *watcher, enum permission permission, const struct place *place)

@@ -24,7 +24,7 @@ struct watcher {
 	bool is_site_admin;
 	struct watcher_membership *memberships; /* owned */
 	size_t count;
-	char *closed; /* the ids of organizations that do not accept this token, as in struct actor; owned, or NULL */
+	char *closed; /* the organizations that refuse this credential (auth/closed.h); owned, or NULL */
 };
 
 /* Sets the digest of the request's token, or of its session's cookie. */

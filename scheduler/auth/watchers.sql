@@ -7,16 +7,21 @@
 -- tokens_hash_key
 -- takes: hashes text[]
 -- gives: n bigint, user_id text, is_site_admin boolean, organization_id text null, rights bigint, closed text
-select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, case when c.is_token
-    and not u.is_service_account then :closed(u.id) end as closed
+select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, case
+        when not u.is_service_account then
+            :closed({
+                    select x.which from (:closed_to_tokens(u.id)) x where c.is_token
+                    union all
+                    :closed_without_sso(u.id, c.provider_id)
+                }) end as closed
 from (
-    select w.n, k.user_id, true as is_token
+    select w.n, k.user_id, true as is_token, k.provider_id
     from unnest(:hashes::text[])
     with ordinality as w(hash, n)
     join tokens k on k.hash = w.hash
     where :token_valid() and k.user_id is not null and not k.notifier
     union all
-    select w.n, s.user_id, false
+    select w.n, s.user_id, false, s.provider_id
     from unnest(:hashes::text[])
     with ordinality as w(hash, n)
     join sessions s on s.hash = w.hash :session_limits()

@@ -167,7 +167,8 @@ int oauth_approve(struct request *req, struct response *res, struct err *err)
 		return page_say(req, res, 400, "This can't be authorized", authorization_check(&authorization));
 	if (!text_equal(page_sent(req, "answer"), "approve"))
 		return redirect_back(res, &authorization, "error", "access_denied");
-	consent = (struct oauth_consent){req->actor.user.text, authorization.challenge, authorization.redirect};
+	consent = (struct oauth_consent){req->actor.user.text, authorization.challenge, authorization.redirect,
+		text_or_null(req->actor.provider.text)};
 	if (oauth_code_create(req->store, &consent, &code, err) < 0)
 		return -1;
 	return redirect_back(res, &authorization, "code", code);
@@ -196,6 +197,7 @@ static int code_redeem(struct request *req, struct err *err)
 	user = row_of(oauth_code_redeem, &rows, 0);
 	text_copy(req->actor.user.text, sizeof(req->actor.user.text), user->user_id);
 	text_copy(req->actor.username, sizeof(req->actor.username), user->username);
+	text_copy(req->actor.provider.text, sizeof(req->actor.provider.text), text_or_empty(user->provider_id));
 	return 1;
 }
 
@@ -205,6 +207,7 @@ static int token_answer(struct request *req, struct response *res, struct err *e
 	char expiry[32];
 	struct token_order order = {.user_id = req->actor.user.text,
 		.created_by = req->actor.user.text,
+		.provider_id = req->actor.provider.text,
 		.description = DESCRIPTION,
 		.expires_at = expiry};
 	struct id id;

@@ -111,6 +111,7 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 			err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
+	order.provider_id = req->actor.provider.text;
 	if (request_audit_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
 		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;

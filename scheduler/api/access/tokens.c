@@ -111,7 +111,9 @@ static int user_check(const struct request *req, struct err *err)
 
 int tokens_create(struct request *req, struct response *res, struct err *err)
 {
-	struct token_order order = {.user_id = req->actor.user.text, .created_by = req->actor.user.text};
+	struct token_order order = {.user_id = req->actor.user.text,
+		.created_by = req->actor.user.text,
+		.provider_id = req->actor.provider.text};
 	char fallback[32];
 
 	if (user_check(req, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)

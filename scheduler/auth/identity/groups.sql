@@ -6,26 +6,39 @@
         select 1
         from organization_providers a
         where a.organization_id = :organization and a.provider_id = :provider_id
+        offset 0
     ));
 
 -- statement: groups_teams
 -- The teams that the groups lead to.
--- index: organization_providers_pkey, organizations_owners_role, teams_group, teams_name
+-- index: organization_providers_provider, organizations_owners_role, organizations_pkey, teams_group, teams_name
 -- takes: kind text, provider_id text, groups text[]
 -- gives: team_id text, organization_id text
 select t.id as team_id, t.organization_id
-from teams t
-join organizations o on o.id = t.organization_id and not o.is_disabled
-where t.kind = 'team' and coalesce(nullif(t.sso_team_id, ''), t.name) = any(:groups::text[])
-    and :provider_accepted(o.id)
+from unnest(:groups::text[]) g(name)
+cross join lateral (
+    select x.id, x.organization_id, x.kind
+    from teams x
+    where coalesce(nullif(x.sso_team_id, ''), x.name) = g.name
+    offset 0
+) t
+cross join lateral (
+    select o.id from organizations o where o.id = t.organization_id and not o.is_disabled offset 0
+) o
+where t.kind = 'team' and :provider_accepted(o.id)
     and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
 union all
 select t.id, t.organization_id
-from organizations o
+from unnest(:groups::text[]) g(name)
+cross join lateral (
+    select x.id
+    from organizations x
+    where x.settings ->> 'owners-team-saml-role-id' = g.name
+        and x.settings ->> 'owners-team-saml-role-id' <> '' and not x.is_disabled
+    offset 0
+) o
 join teams t on t.organization_id = o.id and t.kind = 'owners'
-where o.settings ->> 'owners-team-saml-role-id' <> ''
-    and o.settings ->> 'owners-team-saml-role-id' = any(:groups)
-    and not o.is_disabled and :provider_accepted(o.id);
+where :provider_accepted(o.id);
 
 -- statement: groups_organizations_join
 -- Makes the user a member of the organizations; an invitation is accepted.
@@ -67,7 +80,7 @@ exists (
 
 -- statement: groups_teams_leave
 -- Ends the memberships that the groups no longer lead to. The last owner stays. Call user_owned_lock before.
--- index: organization_providers_pkey, team_members_user, teams_id_organization_id_key
+-- index: organization_providers_provider, team_members_user
 -- takes: kind text, provider_id text, user_id text, teams text[]
 delete from team_members d
 where d.user_id = :user_id
@@ -75,7 +88,7 @@ where d.user_id = :user_id
 
 -- statement: groups_owners_kept
 -- The organizations of which the user is the last owner, though no group leads there any more.
--- index: organization_providers_pkey, team_members_user, teams_id_organization_id_key
+-- index: organization_providers_provider, team_members_user
 -- takes: kind text, provider_id text, user_id text, teams text[]
 -- gives: organization_id text
 select t.organization_id :teams_to_leave() and t.kind = 'owners';

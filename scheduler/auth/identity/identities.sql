@@ -9,7 +9,7 @@ select pg_advisory_xact_lock(hashtextextended(:issuer || ' ' || :subject, 0));
 -- Records a sign-in, and returns the account; no row if there is none.
 -- index: identities_pkey, users_pkey
 -- takes: issuer text, subject text, provider_id text
--- gives: user_id text, username text, is_suspended boolean
+-- gives: user_id text, username text null, is_suspended boolean
 with i as (
     update identities
     set last_sign_in_at = now(), provider_id = :provider_id
@@ -97,7 +97,7 @@ where u.id = :user_id
 
 -- statement: identity_delete
 -- Unlinks the user's identities of the provider, and ends what was made through it.
--- index: identities_user, sessions_user, tokens_user
+-- index: identities_provider, sessions_provider, tokens_provider
 -- takes: user_id text, provider_id text
 with s as (delete from sessions where user_id = :user_id and provider_id = :provider_id),
 t as (delete from tokens where user_id = :user_id and provider_id = :provider_id)
