@@ -28,6 +28,14 @@ static int mapped_in_path(struct request *req, struct rows *ret_rows, struct err
 	return 0;
 }
 
+/* The documentation and clients name the type differently. */
+static int type_check(const struct request *req, struct err *err)
+{
+	if (text_equal(json_string_at(req->body, "data.type"), "scim-group-mapping"))
+		return 0;
+	return body_check(req, "scim-group-mappings", err);
+}
+
 static int follow(struct request *req, const char *group_id, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array groups = DB_ARRAY_INIT;
@@ -57,7 +65,8 @@ int team_mappings_create(struct request *req, struct response *res, struct err *
 	const struct scim_mapping_read_row *team;
 	const char *group_id = NULL;
 
-	if (body_text(req, "scim-group-id", &group_id, err) < 0 || mapping_in_path(req, &rows, err) < 0)
+	if (type_check(req, err) < 0 || body_text(req, "scim-group-id", &group_id, err) < 0 ||
+		mapping_in_path(req, &rows, err) < 0)
 		return -1;
 	team = row_of(scim_mapping_read, &rows, 0);
 	if (text_equal(team->kind, team_kinds[TEAM_OWNERS]))
@@ -77,7 +86,7 @@ int team_mappings_update(struct request *req, struct response *res, struct err *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct scim_mapping_read_row *team;
 
-	if (mapped_in_path(req, &rows, err) < 0)
+	if (type_check(req, err) < 0 || mapped_in_path(req, &rows, err) < 0)
 		return -1;
 	if (!json_is_boolean(sent))
 		return err_at(err, "/data/attributes/scim-sync-paused", "Scim sync paused must be true or false");

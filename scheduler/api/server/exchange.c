@@ -119,7 +119,7 @@ static void request_note(
 	metric_add(M_HTTP_REQUESTS, labels, 1);
 	snprintf(labels, sizeof(labels), "route=\"%s\"", pattern);
 	metric_observe(M_HTTP_SECONDS, labels, (double)us / 1e6);
-	if (answer->status >= 500)
+	if (answer->status >= 500 && answer->status != 501)
 		answer_failure_log(req->http, pattern, answer->status, err);
 	else
 		log_debug("request", "request", req->http->id, "method", req->http->method, "route", pattern, "status",
