@@ -7,7 +7,7 @@
 #include "scheduler/auth/actor.sql.h"
 #include "scheduler/auth/closed.h"
 #include "scheduler/auth/run_token.h"
-#include "scheduler/auth/scim_tokens.h"
+#include "scheduler/auth/identity/scim_tokens.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/store/tasks/task_calls.h"
 

@@ -143,8 +143,8 @@ static void stream_alive(struct event_hub *hub, struct event_stream *stream, int
 }
 
 /* Checks the streams that are due for a comment or missed an event. After a change of permissions it checks all. One
- * organization can change permissions all the time, so it does that at most every ACCESS_FRESH_MS. While the topic can't
- * be read, it checks all that were checked ACCESS_OFFLINE_MS ago. */
+ * organization can change permissions all the time, so it does that at most every ACCESS_FRESH_MS. While the topic
+ * can't be read, it checks all that were checked ACCESS_OFFLINE_MS ago. */
 static void streams_check(struct event_hub *hub, int64_t now)
 {
 	_cleanup_(stream_list_release) struct stream_list list = {.count = 0};

@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/scim/document.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-#include "scheduler/scim/document_value.h"
-
-int scim_wrong(struct err *err, const char *type, const char *format, ...)
-{
-	char message[sizeof(err->message)];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	err_set(err, ERR_MALFORMED, "%s", message);
-	text_copy(err->title, sizeof(err->title), type);
-	return -1;
-}
 
 /* ---- whole documents ---- */
 
@@ -79,8 +62,7 @@ int scim_operations_read(const json_t *body, const json_t **ret_operations, stru
 	if (!json_is_array(operations) || !json_array_size(operations))
 		return scim_wrong(err, "invalidSyntax", "Operations must be an array with at least one operation");
 	if (json_array_size(operations) > SCIM_MAX_OPERATIONS)
-		return scim_wrong(
-			err, "tooMany", "Operations must have at most %d operations", SCIM_MAX_OPERATIONS);
+		return scim_wrong(err, "tooMany", "Operations must have at most %d operations", SCIM_MAX_OPERATIONS);
 	json_array_foreach(operations, i, operation) if (!json_is_object(operation)) return scim_wrong(
 		err, "invalidSyntax", "an operation must be an object");
 	*ret_operations = operations;

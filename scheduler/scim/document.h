@@ -10,22 +10,13 @@
  * case, a single value for a list, dotted paths as names, values in a removal.
  */
 
-#include "common/err.h"
-#include "scheduler/scim/schema.h"
-
-enum { SCIM_MAX_TEXT = 2048, SCIM_MAX_VALUES = 100, SCIM_MAX_OPERATIONS = 100 };
-
-/* Sets ERR_MALFORMED with the SCIM error type as its title ("invalidValue"). Returns -1. */
-int scim_wrong(struct err *err, const char *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* "True" and "False" in any case count as booleans. ERR_MALFORMED "invalidValue". */
-int scim_boolean_read(const json_t *value, const char *name, bool *ret_value, struct err *err);
+#include "scheduler/scim/document_value.h"
 
 /* Reads the document of a POST or a PUT. Members that the schema does not have are ignored. A new reference. */
 int scim_document_read(const json_t *body, json_t **ret_document, struct err *err);
 /* The operations of a PATCH: an array of objects. Borrowed. */
 int scim_operations_read(const json_t *body, const json_t **ret_operations, struct err *err);
 
-enum scim_verb { SCIM_ADD, SCIM_REPLACE, SCIM_REMOVE };
 /* The operation's verb, in any case. */
 int scim_verb_read(const json_t *operation, enum scim_verb *ret_verb, struct err *err);
 

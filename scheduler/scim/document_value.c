@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/scim/document_value.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+int scim_wrong(struct err *err, const char *type, const char *format, ...)
+{
+	char message[sizeof(err->message)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	err_set(err, ERR_MALFORMED, "%s", message);
+	text_copy(err->title, sizeof(err->title), type);
+	return -1;
+}
 
 static const struct scim_field external_id = {"externalId", SCIM_TEXT, false, false, "readWrite", NULL, NULL, 0};
 
@@ -109,10 +124,11 @@ static int elements_add(json_t *list, const struct scim_field *field, const json
 
 		if (single_read(field, element, &read, err) < 0)
 			return -1;
-		while (same < json_array_size(list) && (!json_equal(json_object_get(json_array_get(list, same), "value"),
-								 json_object_get(read, "value")) ||
-							       !json_equal(json_object_get(json_array_get(list, same), "type"),
-								       json_object_get(read, "type"))))
+		while (same < json_array_size(list) &&
+			(!json_equal(json_object_get(json_array_get(list, same), "value"),
+				 json_object_get(read, "value")) ||
+				!json_equal(json_object_get(json_array_get(list, same), "type"),
+					json_object_get(read, "type"))))
 			same++;
 		if (same < json_array_size(list) && json_object_get(read, "value"))
 			json_array_set_new(list, same, read);
@@ -188,7 +204,9 @@ static int complex_change(const struct scim_change *change, struct err *err)
 	json_t *object = json_object_get(change->holder, name);
 
 	if (change->verb == SCIM_REMOVE && !*change->path->attribute.sub) {
-		json_object_set_new(change->holder, name, json_null());
+		json_object_del(change->holder, name);
+		if (text_equal(name, "name"))
+			json_object_set_new(change->holder, name, json_null());
 		return 0;
 	}
 	if (!json_is_object(object) || (change->verb == SCIM_REPLACE && !*change->path->attribute.sub)) {
@@ -208,8 +226,8 @@ static void element_describe(const struct scim_change *change, json_t *element)
 		const struct scim_field *sub =
 			scim_field_find(change->field->subs, change->field->subs_count, node->attribute.name);
 
-		if (sub && node->kind == SCIM_CONDITION && node->operator== SCIM_EQ && node->value &&
-			!json_is_null(node->value))
+		if (sub && node->kind == SCIM_CONDITION &&
+			node->operator== SCIM_EQ && node->value && !json_is_null(node->value))
 			json_object_set(element, sub->name, node->value);
 	}
 }
@@ -301,6 +319,5 @@ int scim_change_apply(const struct scim_change *change, struct err *err)
 		return complex_change(change, err);
 	if (*change->path->attribute.sub)
 		return scim_wrong(err, "invalidPath", "%s has no parts", change->field->name);
-	return scim_value_set(
-		change->holder, change->field, change->verb == SCIM_REMOVE ? NULL : change->value, err);
+	return scim_value_set(change->holder, change->field, change->verb == SCIM_REMOVE ? NULL : change->value, err);
 }

@@ -306,7 +306,7 @@ static bool text_ends(const char *text, const char *end, bool exact)
 	return len >= end_len && text_compare(text + len - end_len, end, exact) == 0;
 }
 
-static bool texts_match(enum scim_operator operator, const char *found, const char *wanted, bool exact)
+static bool texts_match(enum scim_operator operator, const char * found, const char *wanted, bool exact)
 {
 	int order = text_compare(found, wanted, exact);
 
@@ -342,7 +342,7 @@ static bool value_present(const json_t *value)
 
 static bool condition_matches(const struct scim_node *node, const json_t *element)
 {
-	const json_t *value = json_is_object(element)                    ? scim_member(element, node->attribute.name)
+	const json_t *value = json_is_object(element)            ? scim_member(element, node->attribute.name)
 		: strcasecmp(node->attribute.name, "value") == 0 ? element
 								 : NULL;
 
@@ -498,7 +498,6 @@ int scim_filter_alternatives(const struct scim_filter *filter, struct scim_alter
 }
 
 /* ---- paths ---- */
-
 
 static int path_wrong(const char *text, struct err *err)
 {

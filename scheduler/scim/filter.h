@@ -12,7 +12,13 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
-enum { SCIM_MAX_NODES = 64, SCIM_MAX_DEPTH = 10, SCIM_MAX_FILTER = 4096, SCIM_MAX_CONDITIONS = 128, SCIM_NAME_SIZE = 64 };
+enum {
+	SCIM_MAX_NODES = 64,
+	SCIM_MAX_DEPTH = 10,
+	SCIM_MAX_FILTER = 4096,
+	SCIM_MAX_CONDITIONS = 128,
+	SCIM_NAME_SIZE = 64
+};
 
 enum scim_operator { SCIM_PR, SCIM_EQ, SCIM_NE, SCIM_CO, SCIM_SW, SCIM_EW, SCIM_GT, SCIM_GE, SCIM_LT, SCIM_LE };
 /* "eq". Static. */

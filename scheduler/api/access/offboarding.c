@@ -54,8 +54,9 @@ static int owned_note(struct request *req, const char *user_id, const struct off
 			.id = organization,
 			.details = json_pack("{ss}", "user", user_id)};
 
-		log_warn("the last owner of an organization was suspended and stays its owner: a site administrator can "
-			 "add another",
+		log_warn(
+			"the last owner of an organization was suspended and stays its owner: a site administrator can "
+			"add another",
 			"organization", organization, "user", user_id, NULL);
 		if (request_audit_event(req, &event, err) < 0)
 			return -1;
@@ -84,8 +85,9 @@ int user_end_access(struct request *req, const char *user_id, struct err *err)
 	struct offboarding ended;
 	int result = user_offboard(req->store, user_id, &ended, err);
 
-	if (result == 0 && (user_note(req, user_id, &ended, err) < 0 || tokens_note(req, &ended, err) < 0 ||
-				   runs_note(req, &ended, err) < 0 || owned_note(req, user_id, &ended, err) < 0))
+	if (result == 0 &&
+		(user_note(req, user_id, &ended, err) < 0 || tokens_note(req, &ended, err) < 0 ||
+			runs_note(req, &ended, err) < 0 || owned_note(req, user_id, &ended, err) < 0))
 		result = -1;
 	offboarding_release(&ended);
 	return result;

@@ -64,7 +64,8 @@ static int input_read(
 		enabled_check(old, settings->enabled, err) < 0)
 		return -1;
 	if (!settings->enabled && (settings->paused || settings->group_id))
-		return err_at(err, "/data/attributes/enabled", "Enabled must be true before other settings are changed");
+		return err_at(
+			err, "/data/attributes/enabled", "Enabled must be true before other settings are changed");
 	return group_check(req, settings, err);
 }
 

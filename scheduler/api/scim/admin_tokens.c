@@ -3,8 +3,8 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/api/scim/admin.h"
-#include "scheduler/auth/scim_tokens.h"
-#include "scheduler/auth/scim_tokens.sql.h"
+#include "scheduler/auth/identity/scim_tokens.h"
+#include "scheduler/auth/identity/scim_tokens.sql.h"
 
 /* Tokens of identity providers, for site admins. */
 

@@ -40,7 +40,8 @@ static json_t *schema_shown(const struct request *req, const struct scim_schema 
 
 static int all_shown(struct response *res, json_t *resources)
 {
-	return scim_respond_list(res, &(struct scim_page){.start = 1}, (long long)json_array_size(resources), resources);
+	return scim_respond_list(
+		res, &(struct scim_page){.start = 1}, (long long)json_array_size(resources), resources);
 }
 
 int scim_schemas(struct request *req, struct response *res, struct err *err)
@@ -79,8 +80,8 @@ static json_t *type_shown(const struct request *req, const struct resource_type 
 		"ResourceType", "location", address);
 
 	if (type->extension)
-		json_object_set_new(shown, "schemaExtensions",
-			json_pack("[{ss sb}]", "schema", type->extension, "required", 0));
+		json_object_set_new(
+			shown, "schemaExtensions", json_pack("[{ss sb}]", "schema", type->extension, "required", 0));
 	return shown;
 }
 

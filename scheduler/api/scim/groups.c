@@ -13,8 +13,8 @@
 
 static json_t *group_shown(const struct request *req, const struct scim_group_row *group)
 {
-	json_t *shown = json_pack("{s[s] ss ss}", "schemas", SCIM_GROUP, "id", group->id, "displayName",
-		group->display_name);
+	json_t *shown =
+		json_pack("{s[s] ss ss}", "schemas", SCIM_GROUP, "id", group->id, "displayName", group->display_name);
 	json_t *members = group->members ? json_shown(group->members) : NULL, *member;
 	size_t i;
 
@@ -98,8 +98,8 @@ static void group_change_release(struct group_change *change)
 /* The id of a member: an object with `value`, or the id itself. */
 static int member_read(const json_t *member, const char **ret_id, const char **ret_display, struct err *err)
 {
-	const char *id = json_is_object(member) ? json_string_value(scim_member(member, "value"))
-						: json_string_value(member);
+	const char *id =
+		json_is_object(member) ? json_string_value(scim_member(member, "value")) : json_string_value(member);
 
 	if (!*text_or_empty(id) || strlen(id) > SCIM_NAME_SIZE)
 		return scim_wrong(err, "invalidValue", "a member must have the id of a user as its value");
@@ -156,8 +156,7 @@ static int document_apply(const json_t *body, bool adds, struct group_change *ch
 }
 
 /* The ids that the filter of `members[value eq "x"]` names. */
-static int filter_ids_remove(
-	const struct scim_filter *filter, size_t at, struct scim_members *members, struct err *err)
+static int filter_ids_remove(const struct scim_filter *filter, size_t at, struct scim_members *members, struct err *err)
 {
 	const struct scim_node *node = &filter->nodes[at];
 
@@ -165,8 +164,9 @@ static int filter_ids_remove(
 		return filter_ids_remove(filter, node->left, members, err) < 0
 			? -1
 			: filter_ids_remove(filter, node->right, members, err);
-	if (node->kind != SCIM_CONDITION || node->operator!= SCIM_EQ ||
-		strcasecmp(node->attribute.name, "value") != 0 || !json_is_string(node->value))
+	if (node->kind != SCIM_CONDITION ||
+		node->operator!= SCIM_EQ || strcasecmp(node->attribute.name, "value") != 0 ||
+		!json_is_string(node->value))
 		return scim_wrong(err, "invalidFilter", "members are selected by value eq \"id\"");
 	scim_members_remove(members, json_string_value(node->value));
 	return 0;

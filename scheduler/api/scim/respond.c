@@ -69,8 +69,8 @@ json_t *scim_meta(const struct request *req, const char *type, const char *id, c
 {
 	_cleanup_(freep) char *collection = mem_printf("%ss", type), *address = scim_address(req, collection, id);
 
-	return json_pack("{ss ss ss ss}", "resourceType", type, "created", created, "lastModified", changed,
-		"location", address);
+	return json_pack("{ss ss ss ss}", "resourceType", type, "created", created, "lastModified", changed, "location",
+		address);
 }
 
 struct scim_selection scim_selection_of(const struct request *req)
@@ -93,7 +93,8 @@ int scim_text(const json_t *body, const char *name, const char **ret_text, struc
 	if (value && !text && !json_is_null(value))
 		return scim_wrong(err, "invalidValue", "%s must be a text", name);
 	if (text && (strlen(text) > MAX_NAME || strlen(text) != json_string_length(value)))
-		return scim_wrong(err, "invalidValue", "%s must have at most %d bytes, and no zero byte", name, MAX_NAME);
+		return scim_wrong(
+			err, "invalidValue", "%s must have at most %d bytes, and no zero byte", name, MAX_NAME);
 	*ret_text = text_or_null(text);
 	return 0;
 }

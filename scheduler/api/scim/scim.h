@@ -17,7 +17,8 @@ int scim_open(const struct request *req, struct err *err);
 /* The address of a resource: "Users" or "Groups" or another collection. The caller frees it. */
 char *scim_address(const struct request *req, const char *collection, const char *id);
 /* The `meta` of a resource. A new reference. */
-json_t *scim_meta(const struct request *req, const char *type, const char *id, const char *created, const char *changed);
+json_t *scim_meta(
+	const struct request *req, const char *type, const char *id, const char *created, const char *changed);
 /* The query's `attributes` and `excludedAttributes`. */
 struct scim_selection scim_selection_of(const struct request *req);
 /* The resource of the request's audit event: "scim_user" or "scim_group". */
@@ -39,8 +40,8 @@ struct scim_query {
 	struct scim_filter filter;
 	struct scim_alternatives alternatives;
 };
-/* Reads `filter`, `startIndex` and `count`. `name` is the attribute whose equality SCIM_BY_NAME means. Returns NULL with
- * *err filled. Free it with scim_query_free. */
+/* Reads `filter`, `startIndex` and `count`. `name` is the attribute whose equality SCIM_BY_NAME means. Returns NULL
+ * with *err filled. Free it with scim_query_free. */
 struct scim_query *scim_query_read(const struct request *req, const char *name, struct err *err);
 void scim_query_free(struct scim_query *query);
 /* The document of a list. Takes the resources. */

@@ -46,8 +46,7 @@ static json_t *user_shown(const struct request *req, const struct scim_user_row 
 	return shown;
 }
 
-static int user_respond(
-	const struct request *req, struct response *res, int status, const struct scim_user_row *user)
+static int user_respond(const struct request *req, struct response *res, int status, const struct scim_user_row *user)
 {
 	const struct scim_selection selection = scim_selection_of(req);
 	json_t *shown = user_shown(req, user);
@@ -165,8 +164,7 @@ int scim_users_create(struct request *req, struct response *res, struct err *err
 	char id[SCIM_ID_SIZE];
 
 	if (scim_open(req, err) < 0 || scim_document_read(req->body, &document, err) < 0 ||
-		draft_take(document, &draft, &attributes, err) < 0 ||
-		scim_user_create(req->store, &draft, id, err) < 0)
+		draft_take(document, &draft, &attributes, err) < 0 || scim_user_create(req->store, &draft, id, err) < 0)
 		return -1;
 	return user_respond_by(req, res, 201, id, err);
 }
@@ -250,8 +248,8 @@ int scim_users_delete(struct request *req, struct response *res, struct err *err
 	if (scim_open(req, err) < 0 || scim_user_lock(req->store, id, &rows, err) < 0)
 		return -1;
 	account = row_of(scim_user, &rows, 0)->user_id;
-	if (groups_leave(req, id, err) < 0 || user_end_access(req, account, err) < 0 || user_forget(req->store, account, err) < 0 ||
-		scim_user_delete(req->store, id, err) < 0)
+	if (groups_leave(req, id, err) < 0 || user_end_access(req, account, err) < 0 ||
+		user_forget(req->store, account, err) < 0 || scim_user_delete(req->store, id, err) < 0)
 		return -1;
 	scim_note(req, "scim_user", id);
 	return respond_empty(res, 204);

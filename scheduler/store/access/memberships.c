@@ -86,7 +86,8 @@ static int invited_teams(struct inviting *i, const char *user_id, struct err *er
 		    .user = response_scope_user(i->store->scope)) < 0)
 		return -1;
 	if ((size_t)row_of(invited_teams_join, &rows, 0)->joined < json_array_size(invitation->team_ids))
-		return err_at(err, "/data/relationships/teams", "Teams must be teams of the organization that follow no SCIM group");
+		return err_at(err, "/data/relationships/teams",
+			"Teams must be teams of the organization that follow no SCIM group");
 	return 0;
 }
 

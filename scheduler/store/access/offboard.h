@@ -14,9 +14,9 @@ struct offboarding {
 	char username[64];
 	bool was_suspended;
 	long long sessions, run_tokens; /* how many ended */
-	struct rows tokens;             /* that ended: columns id, pool_id (of an agent token, or null), organization_id */
-	struct rows runs;               /* that wait for a confirmation now: run_id, organization_id, workspace_id */
-	struct rows owned;              /* organizations that have no other owner: organization_id */
+	struct rows tokens; /* that ended: columns id, pool_id (of an agent token, or null), organization_id */
+	struct rows runs;   /* that wait for a confirmation now: run_id, organization_id, workspace_id */
+	struct rows owned;  /* organizations that have no other owner: organization_id */
 };
 void offboarding_release(struct offboarding *offboarding);
 

@@ -13,8 +13,8 @@ static int write_failed(struct store *store, struct err *err)
 	return -1;
 }
 
-int scim_group_create(struct store *store, const char *display_name, const char *external_id,
-	char ret_id[SCIM_ID_SIZE], struct err *err)
+int scim_group_create(struct store *store, const char *display_name, const char *external_id, char ret_id[SCIM_ID_SIZE],
+	struct err *err)
 {
 	audit_uuid(ret_id);
 	if (db_query(store->db, NULL, err, scim_group_create, .id = ret_id, .display_name = display_name,
@@ -142,8 +142,7 @@ static void ids_of(const json_t *object, struct db_array *ids, struct db_array *
 	}
 }
 
-static int members_take(
-	struct store *store, const char *group_id, const struct scim_members *members, struct err *err)
+static int members_take(struct store *store, const char *group_id, const struct scim_members *members, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 
@@ -153,8 +152,7 @@ static int members_take(
 	return ids.count ? db_queue(store->db, err, scim_members_remove, .group_id = group_id, .ids = &ids) : 0;
 }
 
-int scim_members_write(
-	struct store *store, const char *group_id, const struct scim_members *members, struct err *err)
+int scim_members_write(struct store *store, const char *group_id, const struct scim_members *members, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, displays = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

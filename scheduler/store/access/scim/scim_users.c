@@ -193,8 +193,7 @@ int scim_users_list(struct store *store, const struct scim_list *list, struct ro
 	if (list->by == SCIM_BY_FILTER)
 		return filtered_list(store, list, ret_rows, err);
 	if (list->by == SCIM_BY_ALL)
-		return db_query(
-			store->db, ret_rows, err, scim_users_all, .limit = list->limit, .offset = list->offset);
+		return db_query(store->db, ret_rows, err, scim_users_all, .limit = list->limit, .offset = list->offset);
 	return db_query_one_of(store->db, ret_rows, err, statements[list->by], scim_users_of_name, .value = list->value,
 		.limit = list->limit, .offset = list->offset);
 }

@@ -23,7 +23,7 @@ struct scim_user_draft {
 /* Which resources a list has. */
 struct scim_list {
 	enum { SCIM_BY_ALL, SCIM_BY_NAME, SCIM_BY_EXTERNAL_ID, SCIM_BY_ID, SCIM_BY_FILTER } by;
-	const char *value;                           /* of the first three selections after SCIM_BY_ALL */
+	const char *value;                            /* of the first three selections after SCIM_BY_ALL */
 	const struct scim_alternatives *alternatives; /* of SCIM_BY_FILTER */
 	long long limit, offset;
 	bool members; /* of groups: with their members */

@@ -79,9 +79,9 @@ static void filters_match(void **state)
 
 static const char *const wrong[] = {"", " ", "value", "value eq", "value eq ", "value is \"a\"", "value eq a",
 	"value eq \"a", "value eq \"a\\\"", "value eq \"a\"b", "value eq {}", "value eq []", "value eq \"a\" and",
-	"and value pr", "value pr or", "not value pr", "not (value pr", "(value pr", "value pr)", "()", "value[", "value[]",
-	"value[type pr", "value[type[a pr]]", "a.b[c pr]", "a.b.c pr", "a. pr", ".a pr", "urn: pr", "value prx", "value eqx \"a\"",
-	"\"a\" eq value", "value eq \"\\x\"", "value eq \"a\" value eq \"b\""};
+	"and value pr", "value pr or", "not value pr", "not (value pr", "(value pr", "value pr)", "()", "value[",
+	"value[]", "value[type pr", "value[type[a pr]]", "a.b[c pr]", "a.b.c pr", "a. pr", ".a pr", "urn: pr",
+	"value prx", "value eqx \"a\"", "\"a\" eq value", "value eq \"\\x\"", "value eq \"a\" value eq \"b\""};
 
 static void other_texts_are_refused(void **state)
 {
@@ -132,7 +132,8 @@ static void depth_and_size_are_bounded(void **state)
 	assert_false(parses(buf_str(&long_filter)));
 	scim_filter_release(&filter);
 	/* Few nodes can have many alternatives. */
-	assert_true(parses("(a pr or b pr) and (a pr or b pr) and (a pr or b pr) and (a pr or b pr) and (a pr or b pr)"));
+	assert_true(
+		parses("(a pr or b pr) and (a pr or b pr) and (a pr or b pr) and (a pr or b pr) and (a pr or b pr)"));
 	assert_int_equal(scim_filter_alternatives(&filter, alternatives, &err), -1);
 	assert_string_equal(err.title, "invalidFilter");
 	scim_filter_release(&filter);
@@ -172,7 +173,10 @@ static void alternatives_are_those_of_the_filter(void **state)
 		for (size_t c = 0; c < found->count; c++) {
 			const struct scim_condition *condition = &found->conditions[c];
 
-			buf_printf(&text, "%s%s%s%s%s", !c ? "" : condition->alternative == last ? " " : "|",
+			buf_printf(&text, "%s%s%s%s%s",
+				!c                                       ? ""
+					: condition->alternative == last ? " "
+									 : "|",
 				condition->negated ? "!" : "", condition->of ? condition->of->name : "",
 				condition->of ? "." : "", condition->node->attribute.name);
 			last = condition->alternative;

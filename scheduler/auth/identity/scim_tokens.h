@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_AUTH_SCIM_TOKENS_H
-#define SCHEDULER_AUTH_SCIM_TOKENS_H
+#ifndef SCHEDULER_AUTH_IDENTITY_SCIM_TOKENS_H
+#define SCHEDULER_AUTH_IDENTITY_SCIM_TOKENS_H
 
 /* Tokens with which identity providers call /scim/v2. The database has their digests only. They are valid nowhere else.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/auth/scim_tokens.h"
+#include "scheduler/auth/identity/scim_tokens.h"
 
 #include <string.h>
 
-#include "scheduler/auth/scim_tokens.sql.h"
+#include "scheduler/auth/identity/scim_tokens.sql.h"
 
 int scim_token_find(struct store *store, const char *hash, struct scim_token *ret_token, struct err *err)
 {
