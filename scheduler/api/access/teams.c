@@ -39,14 +39,14 @@ static int unlinked_check(const struct team_row *row, const char *what, struct e
 
 static json_t *team_permissions(const struct team_row *row)
 {
-	bool owners = team_is_owners(row), plain = !owners;
+	bool owners = team_is_owners(row), plain = !owners, own = !team_is_linked(row);
 	bool manage = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS);
 	bool members = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
 	bool access = rights_may(row->rights, CAN_MANAGE_ORGANIZATION_ACCESS);
 
-	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && manage, "can-update-membership", members,
-		"can-update-organization-access", plain && access, "can-update-name", plain && manage,
-		"can-update-visibility", plain && manage, "can-update-sso-team-id", manage,
+	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership", own && members,
+		"can-update-organization-access", plain && access, "can-update-name", plain && own && manage,
+		"can-update-visibility", plain && manage, "can-update-sso-team-id", own && manage,
 		"can-update-member-token-management", manage);
 }
 

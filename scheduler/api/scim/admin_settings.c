@@ -117,8 +117,8 @@ int admin_scim_groups_index(struct request *req, struct response *res, struct er
 
 		json_array_append_new(list,
 			resource_new("scim-groups", group->id,
-				json_pack("{ss sI}", "name", group->display_name, "members-count",
-					(json_int_t)group->members),
+				json_pack("{ss sI so}", "name", group->display_name, "members-count",
+					(json_int_t)group->members, "mapped-teams", json_shown(group->teams)),
 				NULL));
 	}
 	page.total = row_of(scim_groups_named, &rows, 0)->total;

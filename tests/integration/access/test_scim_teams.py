@@ -57,6 +57,9 @@ def test_a_teams_members_follow_its_group_at_once(api_site, api, scim, people):
     group = scim.group(jane["id"])
     mapped(api, team, group)
     assert attributes(api, team) == (True, group["displayName"], False, True)
+    assert not api.attributes(f"teams/{team}")["permissions"]["can-update-membership"]
+    (listed,) = api.get("admin/scim-groups", q=group["displayName"]).data
+    assert [(one["id"], one["organization"], one["paused"]) for one in listed["attributes"]["mapped-teams"]] == [(team, api.organization, False)]
     # The members of before are replaced; the organization keeps them.
     assert members(api_site, team) == {account(api_site, jane): "scim"} and manual.call("GET", f"organizations/{api.organization}").status == 200
     assert memberships(api_site, api, jane) == [("scim",)] and memberships(api_site, api, john) == []
@@ -183,7 +186,7 @@ def test_the_site_admin_group(api_site, api, scim):
 def test_users_and_groups_are_listed_for_site_admins(api_site, api, scim):
     jane, group = scim.user(), scim.group()
     (listed,) = api.get("admin/scim-groups", q=group["displayName"].upper()).data
-    assert (listed["id"], listed["attributes"]) == (group["id"], {"name": group["displayName"], "members-count": 0})
+    assert (listed["id"], listed["attributes"]) == (group["id"], {"name": group["displayName"], "members-count": 0, "mapped-teams": []})
     assert api.get("admin/scim-groups", q="nonsense").data == []
     (user,) = api.get("admin/users", q=jane["userName"]).data
     assert user["attributes"]["is-scim-managed"] is True and user["attributes"]["scim-username"] == jane["userName"] and user["attributes"]["scim-updated-at"]

@@ -89,10 +89,12 @@ select display_name, external_id from scim_groups where id = :id for update;
         ) end))})});
 
 -- statement: scim_groups_named
--- One page of the groups whose names contain a text, in any case, by name: for site admins.
+-- One page of the groups whose names contain a text, in any case, by name, with the teams that follow them: for site
+-- admins.
+-- index: organizations_pkey, scim_group_members_pkey, scim_team_mappings_group, teams_id_organization_id_key
 -- reads: scim_groups
 -- takes: search text, limit bigint, offset bigint
--- gives: total bigint, id text, display_name text, members bigint
+-- gives: total bigint, id text, display_name text, members bigint, teams jsonb
 with found as (
     select id, display_name
     from scim_groups
@@ -101,9 +103,17 @@ with found as (
 select c.total, f.*
 from (select count(*) as total from found) c
 left join (
-    select g.id, g.display_name, (
-        select count(*) from scim_group_members m where m.group_id = g.id
-    ) as members
+    select g.id, g.display_name,
+        (select count(*) from scim_group_members m where m.group_id = g.id) as members,
+        (
+            select coalesce(jsonb_agg(jsonb_build_object(
+                'id', t.id, 'name', t.name, 'organization', o.name, 'paused', m.is_paused
+            ) order by o.name, t.name), '[]')
+            from scim_team_mappings m
+            join teams t on t.id = m.team_id
+            join organizations o on o.id = t.organization_id
+            where m.group_id = g.id
+        ) as teams
     from found g
     order by lower(g.display_name), g.id
     limit :limit
