@@ -53,6 +53,8 @@ static int vcs_setup(struct scheduler *s, struct err *err)
 		.url = o->github_app_url,
 		.api_url = o->github_app_api_url};
 
+	if (guard_parse(o->identity_allow, &s->identity_guard, err) < 0)
+		return err_context(err, "--identity-allow");
 	if (guard_parse(o->vcs_allow, &s->vcs_guard, err) < 0)
 		return err_context(err, "--vcs-allow");
 	return github_app_open(&app, &s->github_app, err);
@@ -81,6 +83,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
 		.task_guard = s->task_guard,
 		.vcs_guard = s->vcs_guard,
+		.identity_guard = s->identity_guard,
 		.github_app = s->github_app,
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,
@@ -98,6 +101,7 @@ static void scheduler_release(struct scheduler *s)
 	db_close(s->store.db);
 	objects_close(s->objects);
 	guard_free(s->task_guard);
+	guard_free(s->identity_guard);
 	guard_free(s->vcs_guard);
 	github_app_close(s->github_app);
 	guard_free(s->proxies);

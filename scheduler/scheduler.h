@@ -15,7 +15,7 @@ struct scheduler {
 	struct arguments arguments; /* of the process, for options that are read again */
 	struct scheduler_options options;
 	struct keyring *keyring;
-	struct guard *task_guard, *vcs_guard, *proxies;
+	struct guard *task_guard, *vcs_guard, *identity_guard, *proxies;
 	struct github_app *github_app; /* NULL: none */
 	struct objects *objects;
 	struct store_settings settings;

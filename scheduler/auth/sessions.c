@@ -49,6 +49,21 @@ int session_delete(struct store *store, const char *cookie, struct err *err)
 	return db_query(store->db, NULL, err, session_delete, .hash = hash);
 }
 
+int sessions_end_of_provider(
+	struct store *store, const struct session_end *end, struct rows *ret_users, struct err *err)
+{
+	return db_query(store->db, ret_users, err, sessions_end_of_provider, .provider_id = end->provider_id,
+		.provider_session = end->provider_session, .issuer = end->issuer, .subject = end->subject);
+}
+
+int session_confirm(struct store *store, const char *cookie, struct err *err)
+{
+	char hash[SHA256_HEX_SIZE];
+
+	session_hash(cookie, hash);
+	return db_query(store->db, NULL, err, session_confirm, .hash = hash);
+}
+
 static void csrf_make(const struct store *store, size_t place, const char *cookie, char ret_token[SHA256_HEX_SIZE])
 {
 	unsigned char key[32];

@@ -29,6 +29,17 @@ int session_create(struct store *store, const struct session_order *order, char 
 /* *ret_found is true if the user of that name, in any case, has a session that began at the address. */
 int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);
+/* A logout at an identity provider. Without the provider's name of the session, all sessions of the subject end. */
+struct session_end {
+	const char *provider_id;
+	const char *provider_session; /* or NULL */
+	const char *issuer, *subject; /* of the account at the provider */
+};
+/* Ends these sessions. Returns their users: the statement's column user_id. */
+int sessions_end_of_provider(
+	struct store *store, const struct session_end *end, struct rows *ret_users, struct err *err);
+/* Records that the session's user has proved who they are again. */
+int session_confirm(struct store *store, const char *cookie, struct err *err);
 /* The digest of the cookie that the database stores. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
 /* The CSRF token for the cookie, made with the first key. A token made with any key is valid. */

@@ -27,6 +27,24 @@ limit 1;
 -- takes: hash text
 delete from sessions where hash = :hash;
 
+-- statement: sessions_end_of_provider
+-- Ends the provider's session of that name, or all that the subject has made through it; returns their users.
+-- index: identities_pkey, sessions_provider
+-- takes: provider_id text, provider_session text, issuer text, subject text
+-- gives: user_id text
+delete from sessions s
+where s.provider_id = :provider_id
+    and case when :provider_session::text is null then
+            s.user_id = (select i.user_id from identities i where i.issuer = :issuer and i.subject = :subject)
+        else s.provider_session = :provider_session end
+returning s.user_id;
+
+-- statement: session_confirm
+-- Records that the session's user has proved who they are again.
+-- index: sessions_pkey
+-- takes: hash text
+update sessions set authenticated_at = now() where hash = :hash;
+
 -- statement: sessions_sweep
 -- Deletes sessions older than the longest limit (sixty days), and codes of logins that were not completed.
 -- reads: oauth_codes, sessions

@@ -12,6 +12,7 @@
 #include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/auth/identity/attempts.h"
+#include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
@@ -299,6 +300,7 @@ static const struct {
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
+	{"logout tokens", 600000, SWEEP_ANY, .sweep = oidc_logouts_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
 	{"exports", 3600000, SWEEP_ANY, .sweep = sweep_exports},
 	{"letters", 600000, SWEEP_ANY, .sweep = dead_letters_sweep},

@@ -40,6 +40,7 @@ struct store_settings {
 	int notification_seconds;            /* how long delivery of a notification is retried */
 	const struct guard *task_guard;      /* allowed targets of run tasks and notifications (common/http/guard.h) */
 	const struct guard *vcs_guard;       /* allowed addresses of VCS providers */
+	const struct guard *identity_guard;  /* allowed addresses of identity providers */
 	const struct github_app *github_app; /* the site's GitHub App (store/vcs/github_app.h); NULL: none */
 	const struct objects *rescue; /* the object store of rescue objects (store/content/rescues.h); NULL: none */
 };

@@ -94,6 +94,7 @@ static const struct settings_page {
 } settings_pages[] = {
 	{"tokens", "Tokens"},
 	{"password", "Password"},
+	{"identities", "Identity providers"},
 	{"invitations", "Invitations"},
 	{"keyboard", "Keyboard"},
 	{"theme", "Theme and times"},

@@ -13,6 +13,7 @@
 #include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/sign_in.h"
+#include "scheduler/ui/sign_in_providers.h"
 
 /*
  * Sign-in with a password, and sign-out. Attempts are limited per address, per address and name, and, with a much
@@ -30,8 +31,15 @@ const char *sign_in_return_path(const char *wanted)
 	return APP_PATH;
 }
 
-static int form_show(const struct request *req, struct response *res, int status, const char *back, const char *wrong)
+/* What the sign-in page shows. */
+struct form {
+	int status;
+	const char *back, *wrong; /* wrong: a sentence, or NULL */
+};
+
+static int form_show(const struct request *req, struct response *res, const struct form *form, struct err *err)
 {
+	const char *back = form->back, *wrong = form->wrong;
 	struct page_buf page;
 
 	page_begin(&page, req, "Sign in");
@@ -39,6 +47,10 @@ static int form_show(const struct request *req, struct response *res, int status
 		page_html(&page, "<p role=\"alert\">");
 		page_text(&page, wrong);
 		page_html(&page, "</p>\n");
+	}
+	if (sign_in_providers_show(&page, req, back, err) < 0) {
+		buf_release(&page.html);
+		return -1;
 	}
 	page_html(&page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
 	page_input(&page, "Username", "username", "text",
@@ -48,7 +60,7 @@ static int form_show(const struct request *req, struct response *res, int status
 	page_field(&page, "return", back);
 	page_html(&page, "<button class=\"primary\">Sign in</button>\n</form>\n");
 	page_script(&page, "sign_in.js"); /* keeps the fragment of the address */
-	return page_send(&page, res, status);
+	return page_send(&page, res, form->status);
 }
 
 int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
@@ -58,7 +70,7 @@ int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 
 	if (allowed < 0)
 		return -1;
-	return allowed ? page_redirect(res, back) : form_show(req, res, 200, back, NULL);
+	return allowed ? page_redirect(res, back) : form_show(req, res, &(struct form){200, back, NULL}, err);
 }
 
 struct attempt {
@@ -152,6 +164,12 @@ int sign_in_complete(struct request *req, struct response *res, const struct sig
 	return page_redirect(res, sign_in_return_path(how->return_path));
 }
 
+int sign_in_show(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
+{
+	return form_show(req, res,
+		&(struct form){refusal->status, sign_in_return_path(refusal->return_path), refusal->sentence}, err);
+}
+
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
 {
 	const struct audit_action action = {"sign_in_failed", "session", NULL};
@@ -160,7 +178,7 @@ int sign_in_refuse(struct request *req, struct response *res, const struct sign_
 	text_copy(req->actor.username, sizeof(req->actor.username), text_or_empty(refusal->username));
 	if (request_audit_detailed(req, &action, details, err) < 0)
 		return -1;
-	return form_show(req, res, refusal->status, sign_in_return_path(refusal->return_path), refusal->sentence);
+	return sign_in_show(req, res, refusal, err);
 }
 
 /* ---- with a password ---- */
@@ -186,13 +204,16 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 	if (strlen(username) > MAX_NAME || strlen(password) > MAX_PASSWORD)
-		return form_show(req, res, 401, APP_PATH, "The username or the password is wrong.");
+		return form_show(
+			req, res, &(struct form){401, APP_PATH, "The username or the password is wrong."}, err);
 	if (attempt_begin(req, &attempt, &allowed, err) < 0)
 		return -1;
 	if (!allowed) {
 		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
-		return form_show(req, res, 429, sign_in_return_path(page_sent(req, "return")),
-			"There were too many attempts. Try again in half a minute.");
+		return form_show(req, res,
+			&(struct form){429, sign_in_return_path(page_sent(req, "return")),
+				"There were too many attempts. Try again in half a minute."},
+			err);
 	}
 	if (password_verify(req->store, username, password, &user, err) < 0)
 		return -1;

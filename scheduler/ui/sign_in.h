@@ -30,7 +30,9 @@ struct sign_in_refusal {
 	const char *sentence;    /* for the person and the audit event */
 	const char *return_path; /* as above */
 };
-/* Writes an audit event, and shows the sign-in page with the sentence. */
+/* Shows the sign-in page with the sentence. */
+int sign_in_show(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
+/* The same, with an audit event. */
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
 
 #endif

@@ -26,7 +26,7 @@ class ApiSite:
     def new_scheduler(self, name, **options):
         """A scheduler on this database, not started yet."""
         options = {"lease_seconds": 20,  # for half of that after its start a scheduler does not expire leases
-                   "task_allow": "127.0.0.1", "vcs_allow": "127.0.0.1", "trusted_proxies": "127.0.0.1", **self.bus.options, **options}
+                   "task_allow": "127.0.0.1", "vcs_allow": "127.0.0.1", "identity_allow": "127.0.0.1", "trusted_proxies": "127.0.0.1", **self.bus.options, **options}
         return Scheduler(name, self.folder, database_url=self.database, keys=KEYS, **options)
 
     def bootstrap(self, user, organization):

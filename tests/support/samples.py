@@ -101,7 +101,7 @@ WORKSPACE = {
 ORGANIZATION = {
     "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
     "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
-    "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": Value("", [7, True, ["a"], "role"]),
+    "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text("role"),
     "risk-hint-types": Value(["aws_db_instance"], [7, True, "a", [1], ["A"], [""], ["a", "a"], ["x" * 129], [f"t{n}" for n in range(101)]]),
 }
 PROJECT = {"name": name("fine project", "x" * 41), "description": text(), "default-execution-mode": choice("remote")}
@@ -124,7 +124,16 @@ TOOL_VERSION = {
 }
 ACCESS = {"access": choice("read")}
 
+OIDC = {
+    "name": text("provider", ""), "issuer": text("https://id.example.com", "", "ftp://x"), "client-id": text("client", ""), "client-secret": text("secret"), "enabled": flag(), "scopes": text("openid"),
+    "subject-claim": text("sub"), "username-claim": text("name"), "groups-claim": text("groups"), "graph-endpoint": text("https://graph.example.com", "ftp://x"), "site-admin-group": text("root"),
+    "trust-email-addresses": flag(), "domains": texts(("example.com",)), "allowed-organizations": texts(("acme",)), "token-days": number(7, -1, 3651),
+}
+
 SAMPLES = {
+    "oidc_settings_create": Sample("oidc-settings", OIDC, unique="issuer"),
+    "oidc_settings_update": Sample("oidc-settings", OIDC),
+    "sso_settings_update": Sample("sso-settings", {"required": only(False), "domains": texts(())}, {"identity-providers": (["identity-providers"], "provider")}),
     "organizations_create": Sample("organizations", ORGANIZATION, unique="name"),
     "organizations_update": Sample("organizations", {key: value for key, value in ORGANIZATION.items() if key != "name"}),
     "workspaces_create": Sample("workspaces", WORKSPACE, {"project": ("projects", "project")}, unique="name"),

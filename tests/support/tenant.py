@@ -62,6 +62,7 @@ class Tenant:
         self.make_settings()
         self.make_policies()
         self.ids["version"] = self.tool_version("terraform")
+        self.ids["provider"] = self.identity_provider()
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
         self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
         self.make_provisioned()
@@ -133,6 +134,12 @@ class Tenant:
         """A version that the site's admins list, with the tenant's mark in it."""
         id = f"tool-{uuid.uuid4().hex[:16]}"
         self.api_site.change("insert into tool_versions (id, tool, version, archs, deprecated_reason) values (%s, %s, %s, '[]', %s)", id, tool, f"9.{uuid.uuid4().int % 10 ** 12}.0", self.mark)
+        return id
+
+    def identity_provider(self):
+        """A provider of the site, with the tenant's mark in it, that nobody can reach."""
+        id = f"idp-{uuid.uuid4().hex[:16]}"
+        self.api_site.change("insert into identity_providers (id, kind, name, issuer, is_enabled, settings) values (%s, 'oidc', %s, %s, false, '{}')", id, f"{self.mark}-provider", f"http://127.0.0.1:1/{self.mark}")
         return id
 
     def make_policies(self):

@@ -46,7 +46,6 @@ static const struct field_refusal refused[] = {
 	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
 	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
 	{"max-ttl-enabled", "false", "Limits on the lifetime of tokens are not available"},
-	{"owners-team-saml-role-id", "\"\"", "SAML is not available"},
 };
 
 static const struct permission_shown permissions[] = {

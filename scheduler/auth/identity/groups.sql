@@ -44,7 +44,7 @@ where :provider_accepted(o.id);
 -- Makes the user a member of the organizations; an invitation is accepted.
 -- takes: user_id text, organizations text[], new_ids text[]
 insert into organization_memberships (id, organization_id, user_id, source)
-select n.new_id, n.organization_id, :user_id, 'sso'
+select distinct on (n.organization_id) n.new_id, n.organization_id, :user_id, 'sso'
 from unnest(:organizations::text[], :new_ids::text[]) n(organization_id, new_id)
 on conflict (organization_id, user_id) do update
 set status = 'active', email = null

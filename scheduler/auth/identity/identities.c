@@ -5,7 +5,6 @@
 
 #include "scheduler/auth/identity/groups.h"
 #include "scheduler/auth/identity/identities.sql.h"
-#include "scheduler/store/access/users.h"
 
 enum { MAX_SUBJECT = 1024, NAME_SIZE = 57 /* leaves room for a number behind it */ };
 
@@ -37,19 +36,6 @@ static void username_make(const struct external_person *person, char ret_name[NA
 		text_copy(ret_name, NAME_SIZE, "user");
 }
 
-/* A confirmed address leads to the invitations that were sent to it, which the person can then accept. */
-static int user_create(
-	struct store *store, const struct external_person *person, struct id *ret_id, const char *name, struct err *err)
-{
-	const char *email = text_or_null(person->email);
-
-	if (email && person->email_verified)
-		return user_register_invited(store, name, email, ret_id, err);
-	*ret_id = id_new("user");
-	return db_query(
-		store->db, NULL, err, identity_user_create, .id = ret_id->text, .username = name, .email = email);
-}
-
 static int account_create(struct signing_in *s, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -63,7 +49,11 @@ static int account_create(struct signing_in *s, struct err *err)
 		return err_set(err, ERR_FORBIDDEN, "No user name is free for you. Ask a site administrator.");
 	s->account.is_new = true;
 	text_copy(s->account.username, sizeof(s->account.username), row_of(username_free, &rows, 0)->username);
-	if (user_create(s->store, person, &s->account.user, s->account.username, err) < 0)
+	s->account.user = id_new("user");
+	/* A confirmed address shows the invitations that were sent to it (store/access/invitations.h). */
+	if (db_query(s->store->db, NULL, err, identity_user_create, .id = s->account.user.text,
+		    .username = s->account.username, .email = text_or_null(person->email),
+		    .email_confirmed = person->email_verified) < 0)
 		return -1;
 	return db_query(s->store->db, NULL, err, identity_insert, .issuer = person->issuer, .subject = person->subject,
 		.user_id = s->account.user.text, .provider_id = person->provider_id);

@@ -47,9 +47,10 @@ order by n
 limit 1;
 
 -- statement: identity_user_create
--- Creates a person whose address is not confirmed.
--- takes: id text, username text, email text
-insert into users (id, username, email, email_confirmed) values (:id, :username, :email, false);
+-- Creates a person.
+-- takes: id text, username text, email text, email_confirmed boolean
+insert into users (id, username, email, email_confirmed)
+values (:id, :username, :email, :email_confirmed);
 
 -- statement: identity_site_admin
 -- Makes the person a site admin or not. The last site admin stays one.

@@ -53,42 +53,17 @@ static int register_in(void *data, struct err *err)
 		    .email = r->email) < 0)
 		return -1;
 	text_copy(r->id.text, sizeof(r->id.text), row_of(user_register, &rows, 0)->id);
-	return db_query(r->store->db, NULL, err, user_invitations_expire, .id = r->id.text);
-}
-
-static int register_accepting_in(void *data, struct err *err)
-{
-	struct registration *r = data;
-
-	if (register_in(data, err) < 0)
+	if (db_query(r->store->db, NULL, err, user_invitations_expire, .id = r->id.text) < 0)
 		return -1;
 	return db_query(r->store->db, NULL, err, user_invitations_accept, .id = r->id.text);
-}
-
-static int registration_run(struct registration *r, int (*step)(void *data, struct err *err), struct err *err)
-{
-	if (db_transaction(r->store->db, step, r, err) < 0)
-		return value_taken(r->store, "users_username", "Username", "/data/attributes/username", err);
-	return 0;
 }
 
 int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err)
 {
 	struct registration r = {.store = store, .username = username, .email = email};
 
-	if (registration_run(&r, register_accepting_in, err) < 0)
-		return -1;
-	*ret_id = r.id;
-	return 0;
-}
-
-int user_register_invited(
-	struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err)
-{
-	struct registration r = {.store = store, .username = username, .email = email};
-
-	if (registration_run(&r, register_in, err) < 0)
-		return -1;
+	if (db_transaction(store->db, register_in, &r, err) < 0)
+		return value_taken(store, "users_username", "Username", "/data/attributes/username", err);
 	*ret_id = r.id;
 	return 0;
 }

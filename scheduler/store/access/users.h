@@ -17,9 +17,6 @@ int user_read_known(
 /* Creates a user with a confirmed address, and accepts all invitations to it, since only an operator creates users.
  * Uses the caller's transaction, or its own. ERR_INVALID "Username has already been taken". */
 int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);
-/* The same, but the person answers the invitations. */
-int user_register_invited(
-	struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);
 /* NULL leaves a field unchanged. A different address is not confirmed (store/access/invitations.h). ERR_INVALID
  * "Username has already been taken". */
 int user_update(struct store *store, const char *id, const char *username, const char *email, struct err *err);

@@ -33,6 +33,7 @@ export function AdminFrame({ section, intro, children }: Props) {
 export const sections = [
 	{ key: "organizations", word: "Organizations" },
 	{ key: "users", word: "Users" },
+	{ key: "oidc", word: "OpenID providers" },
 	{ key: "scim", word: "Provisioning" },
 	{ key: "versions", word: "Engine versions" },
 	{ key: "general", word: "General" },

@@ -67,6 +67,7 @@ export const sections: readonly Section[] = [
 	{ key: "general", word: "General" },
 	{ key: "teams", word: "Teams" },
 	{ key: "members", word: "Members", right: "can-manage-memberships" },
+	{ key: "sso", word: "Single sign-on", right: "can-update" },
 	{ key: "agent-pools", word: "Agent pools" },
 	{ key: "run-tasks", word: "Run tasks" },
 	{ key: "policy-sets", word: "Policy sets" },

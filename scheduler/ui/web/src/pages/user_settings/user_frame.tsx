@@ -6,6 +6,7 @@ import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 const pages = [
 	{ key: "tokens", word: "Tokens" },
 	{ key: "password", word: "Password" },
+	{ key: "identities", word: "Identity providers" },
 	{ key: "invitations", word: "Invitations" },
 	{ key: "keyboard", word: "Keyboard" },
 	{ key: "theme", word: "Theme and times" },
