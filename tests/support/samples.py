@@ -164,7 +164,7 @@ SAMPLES = {
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
         "send-passing-statuses-for-untriggered-speculative-plans": only(False),
     }),
-    "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense")}),
+    "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense"), "identity-provider-id": text(None, "nonsense")}),
     "admin_scim_tokens_create": Sample("authentication-tokens", {"description": text(), "expired-at": text(None, "tomorrow", "2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")}, needed=False),
     "team_mappings_create": Sample("scim-group-mappings", {"scim-group-id": text("nonsense", "")}),
     "team_mappings_update": Sample("scim-group-mappings", {"scim-sync-paused": flag()}),

@@ -6,8 +6,8 @@
 #include "common/log.h"
 #include "scheduler/api/request_audit.h"
 #include "scheduler/outbox/claim_waiters.h"
-#include "scheduler/store/access/offboard.h"
-#include "scheduler/store/access/offboard.sql.h"
+#include "scheduler/auth/identity/offboard.h"
+#include "scheduler/auth/identity/offboard.sql.h"
 
 static int tokens_note(struct request *req, const struct offboarding *ended, struct err *err)
 {

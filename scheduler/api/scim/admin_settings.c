@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/scim/scim.h"
+#include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/scim/scim_groups.h"
 #include "scheduler/store/access/scim/scim_groups.sql.h"
 #include "scheduler/store/access/scim/scim_settings.sql.h"
@@ -17,9 +18,10 @@ static int settings_respond(struct request *req, struct response *res, struct er
 	row = row_of(scim_settings_read, &rows, 0);
 	return respond_resource(res, 200,
 		resource_new("scim-settings", "scim",
-			json_pack("{sb sb so so}", "enabled", row->is_enabled, "paused", row->is_paused,
+			json_pack("{sb sb so so so}", "enabled", row->is_enabled, "paused", row->is_paused,
 				"site-admin-group-scim-id", json_string_or_null(row->group_id),
-				"site-admin-group-display-name", json_string_or_null(row->group_name)),
+				"site-admin-group-display-name", json_string_or_null(row->group_name),
+				"identity-provider-id", json_string_or_null(row->provider_id)),
 			NULL));
 }
 
@@ -53,14 +55,27 @@ static int group_check(struct request *req, const struct scim_settings *settings
 	return err_at(err, "/data/attributes/site-admin-group-scim-id", "There is no SCIM group with this id");
 }
 
+static int provider_check(struct request *req, const char *provider_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (!provider_id || identity_provider_read(req->store, provider_id, &rows, err) == 0)
+		return 0;
+	if (err->kind != ERR_NOT_FOUND)
+		return -1;
+	return err_at(err, "/data/attributes/identity-provider-id", "There is no identity provider with this id");
+}
+
 static int input_read(
 	struct request *req, const struct scim_settings_read_row *old, struct scim_settings *settings, struct err *err)
 {
 	*settings = (struct scim_settings){.enabled = old->is_enabled, .paused = old->is_paused};
 	settings->sets_group = body_has(req, "site-admin-group-scim-id");
+	settings->sets_provider = body_has(req, "identity-provider-id");
 	if (body_check(req, "scim-settings", err) < 0 || body_bool(req, "enabled", &settings->enabled, err) < 0 ||
 		body_bool(req, "paused", &settings->paused, err) < 0 ||
 		body_text(req, "site-admin-group-scim-id", &settings->group_id, err) < 0 ||
+		body_text(req, "identity-provider-id", &settings->provider_id, err) < 0 ||
 		enabled_check(old, settings->enabled, err) < 0)
 		return -1;
 	if (!settings->enabled && (settings->paused || settings->group_id))
@@ -85,8 +100,9 @@ int admin_scim_settings_update(struct request *req, struct response *res, struct
 	struct scim_settings settings;
 
 	if (scim_settings_read(req->store, &rows, err) < 0 ||
-		input_read(req, row_of(scim_settings_read, &rows, 0), &settings, err) < 0 ||
-		scim_settings_update(req->store, &settings, err) < 0)
+		input_read(req, row_of(scim_settings_read, &rows, 0), &settings, err) < 0)
+		return -1;
+	if (provider_check(req, settings.provider_id, err) < 0 || scim_settings_update(req->store, &settings, err) < 0)
 		return -1;
 	if (settings.sets_group && group_follow(req, settings.group_id, err) < 0)
 		return -1;

@@ -3,7 +3,7 @@
 
 #include "scheduler/api/access/offboarding.h"
 #include "scheduler/api/scim/scim.h"
-#include "scheduler/store/access/offboard.h"
+#include "scheduler/auth/identity/offboard.h"
 #include "scheduler/store/access/scim/scim_users.sql.h"
 #include "scheduler/store/access/users.h"
 

@@ -49,9 +49,11 @@ create table scim_settings (
 	one boolean primary key default true check (one),
 	is_enabled boolean not null default false,
 	is_paused boolean not null default false,
-	site_admin_group_id text references scim_groups on delete set null
+	site_admin_group_id text references scim_groups on delete set null,
+	provider_id text references identity_providers on delete set null -- whose sign-ins reach accounts that SCIM made
 );
 create index scim_settings_group on scim_settings (site_admin_group_id);
+create index scim_settings_provider on scim_settings (provider_id);
 insert into scim_settings default values;
 
 -- Bearer tokens of identity providers.

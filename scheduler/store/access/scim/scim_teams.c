@@ -12,7 +12,8 @@ int scim_settings_read(struct store *store, struct rows *ret_rows, struct err *e
 int scim_settings_update(struct store *store, const struct scim_settings *settings, struct err *err)
 {
 	return db_query(store->db, NULL, err, scim_settings_update, .enabled = settings->enabled,
-		.paused = settings->paused, .sets_group = settings->sets_group, .group_id = settings->group_id);
+		.paused = settings->paused, .sets_group = settings->sets_group, .group_id = settings->group_id,
+		.sets_provider = settings->sets_provider, .provider_id = settings->provider_id);
 }
 
 int scim_disable(struct store *store, struct err *err)

@@ -7,12 +7,13 @@
 
 #include "scheduler/store/access/scim/scim_users.h"
 
-/* Columns is_enabled, is_paused, group_id, group_name (of the site-admin group), has_provider. */
+/* Columns is_enabled, is_paused, group_id, group_name (of the site-admin group), has_provider, provider_id. */
 int scim_settings_read(struct store *store, struct rows *ret_rows, struct err *err);
 struct scim_settings {
 	bool enabled, paused;
-	bool sets_group;
-	const char *group_id; /* of the site-admin group, or NULL */
+	bool sets_group, sets_provider;
+	const char *group_id;    /* of the site-admin group, or NULL */
+	const char *provider_id; /* whose sign-ins reach accounts that SCIM made, or NULL */
 };
 int scim_settings_update(struct store *store, const struct scim_settings *settings, struct err *err);
 /* Switches SCIM off and deletes what it made, except accounts, teams and their members. */

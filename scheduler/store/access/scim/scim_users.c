@@ -214,7 +214,8 @@ int scim_user_leave(struct store *store, const char *id, struct db_array *ret_gr
 	return 0;
 }
 
-int scim_user_unclaimed(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
+int scim_user_unclaimed(
+	struct store *store, const char *name, const char *provider_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, scim_user_unclaimed, .name = name);
+	return db_query(store->db, ret_rows, err, scim_user_unclaimed, .name = name, .provider_id = provider_id);
 }

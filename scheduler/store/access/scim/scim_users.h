@@ -49,14 +49,15 @@ int scim_user_read(struct store *store, const char *id, struct rows *ret_rows, s
 int scim_user_lock(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* With `total`; one row with a null id if the page is empty. */
 int scim_users_list(struct store *store, const struct scim_list *list, struct rows *ret_rows, struct err *err);
-/* Deletes the user. Its account stays (store/access/offboard.h). */
+/* Deletes the user. Its account stays (auth/identity/offboard.h). */
 int scim_user_delete(struct store *store, const char *id, struct err *err);
 /* Removes the user from its groups, and adds their ids to the array. */
 int scim_user_leave(struct store *store, const char *id, struct db_array *ret_groups, struct err *err);
 
-/* For the first sign-in of a person whom SCIM made an account: the account of the SCIM user with that name, or that id
- * at the provider, unless it belongs to an identity already. Columns user_id, username, is_suspended; no row: none. The
- * row is locked until the transaction ends. */
-int scim_user_unclaimed(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
+/* For the first sign-in of a person through the provider of SCIM's settings: the account of the SCIM user with that
+ * name, or that id at the provider, unless it belongs to an identity already. Columns user_id, username, is_suspended;
+ * no row: none. The row is locked until the transaction ends. */
+int scim_user_unclaimed(
+	struct store *store, const char *name, const char *provider_id, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -199,15 +199,17 @@ delete from scim_group_members where scim_user_id = :id returning group_id;
 
 -- statement: scim_user_unclaimed
 -- The account of the SCIM user whom the provider knows by that name or id, if nobody has signed in to it through a
--- provider. A name counts before an id.
+-- provider, and if the provider is that of the settings. A name counts before an id.
 -- index: identities_user, scim_users_external, scim_users_name
--- takes: name text
+-- reads: identity_providers, scim_settings
+-- takes: name text, provider_id text
 -- gives: user_id text, username text null, is_suspended boolean
 select s.user_id, u.username, u.is_suspended
 from scim_users s
 join users u on u.id = s.user_id
 where (lower(s.user_name) = lower(:name) or s.external_id = :name)
     and not exists (select 1 from identities i where i.user_id = s.user_id)
+    and (select :scim_provider() from scim_settings c) = :provider_id
 order by lower(s.user_name) = lower(:name) desc
 limit 1
 for update of s, u;

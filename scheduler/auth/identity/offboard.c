@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/access/offboard.h"
+#include "scheduler/auth/identity/offboard.h"
 
-#include "scheduler/store/access/offboard.sql.h"
+#include "scheduler/auth/identity/offboard.sql.h"
 
 void offboarding_release(struct offboarding *offboarding)
 {

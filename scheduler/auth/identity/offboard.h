@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_ACCESS_OFFBOARD_H
-#define SCHEDULER_STORE_ACCESS_OFFBOARD_H
+#ifndef SCHEDULER_AUTH_IDENTITY_OFFBOARD_H
+#define SCHEDULER_AUTH_IDENTITY_OFFBOARD_H
 
 /*
  * The end of a person's access: of everybody whom a site admin or SCIM suspends, in one transaction. The person's
