@@ -197,7 +197,7 @@ static int object_change(const struct scim_change *change, json_t *object, struc
 	return 0;
 }
 
-/* `name` or `name.part`. What is replaced is replaced as a whole; what is added is merged. */
+/* `name` or `name.part`. A replacement removes the other parts; an addition keeps them. */
 static int complex_change(const struct scim_change *change, struct err *err)
 {
 	const char *name = change->field->name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * What identity providers send. The first byte selects: a filter, a path, or a patch of a user's document. What is read
- * must be within its bounds, and a patched document must stay one that is read the same again.
+ * Requests of identity providers. The first byte selects: a filter, a path, or a patch of a user's document. A filter's
+ * alternatives must be within their bounds, and a patched document must be read as the same document again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@ static bool team_is_linked(const struct team_row *row)
 	return row->scim_group_name != NULL;
 }
 
-/* The identity provider decides who is in a team that follows a group. */
+/* Refuses a change of a team whose members are those of a SCIM group. */
 static int unlinked_check(const struct team_row *row, const char *what, struct err *err)
 {
 	if (!team_is_linked(row))

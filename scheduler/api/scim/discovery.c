@@ -3,7 +3,7 @@
 
 #include "scheduler/api/scim/scim.h"
 
-/* What clients can find out about this server's SCIM. */
+/* Discovery: the configuration, the schemas and the types of resources. */
 
 static const struct scim_schema *const schemas[] = {&scim_user_schema, &scim_enterprise_schema, &scim_group_schema};
 

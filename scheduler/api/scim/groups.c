@@ -84,7 +84,7 @@ int scim_groups_read(struct request *req, struct response *res, struct err *err)
 
 /* ---- changes ---- */
 
-/* What a request makes of a group. Texts are borrowed. */
+/* The changes of a group that a request makes. Texts are borrowed. */
 struct group_change {
 	const char *display_name, *external_id;
 	struct scim_members members;

@@ -7,7 +7,7 @@
 #include "scheduler/store/access/scim/scim_users.sql.h"
 #include "scheduler/store/access/users.h"
 
-/* People whom an identity provider provisions. */
+/* Users that an identity provider provisions. */
 
 enum { MAX_ATTRIBUTES = 64 << 10, MAX_EMAIL = 254 };
 
@@ -188,7 +188,7 @@ static int document_write(struct request *req, const struct scim_user_row *old, 
 	return activity_write(req, old, draft.active, err);
 }
 
-/* What a PUT leaves out: its activity and its id at the provider stay, the rest goes. */
+/* A PUT without `active` or `externalId` keeps these. It removes all other attributes that it does not have. */
 static void document_complete(json_t *document, const struct scim_user_row *old)
 {
 	if (!json_object_get(document, "active"))

@@ -24,7 +24,7 @@ static int suspended(struct err *err)
 
 /* ---- new accounts ---- */
 
-/* The account that SCIM made for the person, if nobody has signed in to it through a provider yet. */
+/* Finds the account that SCIM made for the person, if it has no identity yet. */
 static int account_claim(struct signing_in *s, bool *ret_found, struct err *err)
 {
 	const struct external_person *person = s->person;

@@ -3,9 +3,9 @@
 #define SCHEDULER_AUTH_IDENTITY_OFFBOARD_H
 
 /*
- * The end of a person's access: of everybody whom a site admin or SCIM suspends, in one transaction. The person's
- * sessions, tokens, agent tokens that they made, and tokens of their runs' programs end. Their runs, comments and audit
- * events stay. Runs that would be applied without a confirmation, by the person's right, wait for one.
+ * Ends the access of a person that a site admin or SCIM suspends, in one transaction. The person's sessions, tokens,
+ * agent tokens that they made, and tokens of their runs' programs end. Their runs, comments and audit events stay. Runs
+ * that would be applied without a confirmation, by the person's right, wait for one.
  */
 
 #include "scheduler/store/store.h"
@@ -23,7 +23,7 @@ void offboarding_release(struct offboarding *offboarding);
 /* Suspends the person and ends their access. In the caller's transaction, or its own. ERR_NOT_FOUND, also for a service
  * account. Release the result, also after a failure. */
 int user_offboard(struct store *store, const char *id, struct offboarding *ret_offboarding, struct err *err);
-/* Also frees the name and the identities of the offboarded person: whoever has them next gets a new account. */
+/* Also frees the name and the identities of the offboarded person: the next sign-in with them makes a new account. */
 int user_forget(struct store *store, const char *id, struct err *err);
 
 #endif

@@ -86,7 +86,7 @@ def test_everything_ends_within_a_second_in_each_process(api_site, api, person, 
         assert stream.closed.wait(1)
     assert time.monotonic() - before < 2  # with the time of the requests of this test
     assert api_site.ask("select count(*) from sessions where user_id = %s", person.user) == [(0,)]
-    # What others may use stays, and so does the run.
+    # The team's token and the run stay.
     assert Api(api.url, team_token, api.organization).call("GET", f"organizations/{api.organization}").status == 200
     assert api.attributes(f"runs/{run}")["status"] == "planning" and api.get(f"runs/{run}").data["relationships"]["created-by"]["data"]["id"] == person.user
     events = api_site.ask("select action, resource_type from audit_events where resource_id = %s and action = 'end_access'", person.user)

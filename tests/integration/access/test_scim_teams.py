@@ -169,7 +169,7 @@ def test_the_site_admin_group(api_site, api, scim):
     assert admins(api_site, first, second) == [False, True]
     idp.settings(api, site_admin_group_scim_id=None)
     assert admins(api_site, first, second) == [False, False]
-    # Who is a site admin by hand stays one.
+    # A site admin by hand stays a site admin.
     api_site.change("update users set is_site_admin = true where id = %s", first)
     idp.settings(api, site_admin_group_scim_id=group["id"])
     scim.patch(f"Groups/{group['id']}", operation("add", [{"value": jane["id"]}], "members"))

@@ -26,7 +26,7 @@ int scim_mapping_create(struct store *store, const char *team_id, const char *gr
 int scim_mapping_pause(struct store *store, const char *team_id, bool paused, struct err *err);
 int scim_mapping_delete(struct store *store, const char *team_id, struct err *err);
 
-/* What follows from changes of groups. Release it. */
+/* The changes of teams and site admins that result from changes of groups. Release it. */
 struct scim_effects {
 	struct rows members; /* columns team_id, organization_id, user_id, joined */
 	struct rows admins;  /* columns user_id, granted */
