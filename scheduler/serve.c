@@ -16,6 +16,7 @@
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
 #include "scheduler/api/server/server.h"
+#include "scheduler/auth/identity/first_provider.h"
 #include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
@@ -324,6 +325,16 @@ static int requests_start(struct scheduler *s, const struct connection_limits *l
 	return api_start(&api, &s->api, err);
 }
 
+static int provider_ensure(struct scheduler *s, struct err *err)
+{
+	const struct first_provider provider = {.issuer = s->options.oidc_issuer,
+		.client_id = s->options.oidc_client_id,
+		.client_secret = s->options.oidc_client_secret,
+		.token_days = s->options.sso_token_days};
+
+	return first_provider_ensure(&s->store, &provider, err);
+}
+
 static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	struct connection_limits limits;
@@ -333,7 +344,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
 		processes_beat(&s->store, err) < 0 || keys_use(&s->store, err) < 0 ||
 		epoch_check_replication(&s->store, err) < 0 ||
-		epoch_settle(&s->store, s->options.database_url, err) < 0)
+		epoch_settle(&s->store, s->options.database_url, err) < 0 || provider_ensure(s, err) < 0)
 		return -1;
 	site_rate_limit_begin(s->options.rate_limit); /* before the thread that changes it */
 	if (outbox_start(s, err) < 0 || events_start(s, &limits, err) < 0 || background_start(s, err) < 0 ||

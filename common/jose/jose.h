@@ -10,11 +10,9 @@
  * a key of another kind than the header's algorithm is refused. A header with `crit` is refused.
  */
 
-#include "common/json/json.h"
+#include "common/jose/key.h"
 
 struct err;
-
-enum { JWT_LIMIT = 64 << 10 };
 
 /* A token whose signature is not verified yet. */
 struct jwt {

@@ -112,13 +112,13 @@ static EVP_PKEY *ed25519_read(const json_t *key)
 /* ---- algorithms ---- */
 
 /* The signature in the form that OpenSSL verifies. */
-static int signature_as_it_is(const struct jwt *jwt, struct buf *ret)
+static int signature_as_it_is(const struct jose_signed *document, struct buf *ret)
 {
-	return buf_append(ret, jwt->signature, jwt->signature_len);
+	return buf_append(ret, document->signature, document->signature_len);
 }
 
 /* JWT's is r and s, 32 bytes each; OpenSSL's is their ASN.1. */
-static int signature_of_ecdsa(const struct jwt *jwt, struct buf *ret)
+static int signature_of_ecdsa(const struct jose_signed *document, struct buf *ret)
 {
 	_cleanup_(ecdsa_freep) ECDSA_SIG *pair = ECDSA_SIG_new();
 	_cleanup_(bn_freep) BIGNUM *r = NULL;
@@ -126,10 +126,10 @@ static int signature_of_ecdsa(const struct jwt *jwt, struct buf *ret)
 	unsigned char *der = NULL;
 	int len;
 
-	if (!pair || jwt->signature_len != 2 * P256_BYTES)
+	if (!pair || document->signature_len != 2 * P256_BYTES)
 		return -1;
-	r = BN_bin2bn(jwt->signature, P256_BYTES, NULL);
-	s = BN_bin2bn(jwt->signature + P256_BYTES, P256_BYTES, NULL);
+	r = BN_bin2bn(document->signature, P256_BYTES, NULL);
+	s = BN_bin2bn(document->signature + P256_BYTES, P256_BYTES, NULL);
 	if (!r || !s || !ECDSA_SIG_set0(pair, r, s))
 		return -1;
 	r = s = NULL; /* of the pair now */
@@ -144,7 +144,7 @@ static const struct algorithm {
 	const char *name, *key_type;
 	EVP_PKEY *(*key_read)(const json_t *key);
 	const EVP_MD *(*digest)(void); /* NULL: the algorithm has its own */
-	int (*signature)(const struct jwt *jwt, struct buf *ret);
+	int (*signature)(const struct jose_signed *document, struct buf *ret);
 	bool pss;
 } algorithms[] = {
 	{"RS256", "RSA", rsa_read, EVP_sha256, signature_as_it_is, false},
@@ -166,16 +166,16 @@ bool jose_algorithm_known(const char *name)
 	return algorithm_of(name) != NULL;
 }
 
-bool jose_signature_valid(const struct jwt *jwt, const json_t *jwk)
+bool jose_signature_valid(const struct jose_signed *document, const json_t *jwk)
 {
-	const struct algorithm *algorithm = algorithm_of(jwt->algorithm);
+	const struct algorithm *algorithm = algorithm_of(document->algorithm);
 	_cleanup_(buf_release) struct buf signature = BUF_INIT(JWT_LIMIT);
 	_cleanup_(md_ctx_freep) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	_cleanup_(pkey_freep) EVP_PKEY *key = NULL;
 	EVP_PKEY_CTX *of_key = NULL;
 
 	if (!text_equal(json_string_value(json_object_get(jwk, "kty")), algorithm->key_type) ||
-		!(key = algorithm->key_read(jwk)) || algorithm->signature(jwt, &signature) < 0 || !ctx ||
+		!(key = algorithm->key_read(jwk)) || algorithm->signature(document, &signature) < 0 || !ctx ||
 		EVP_DigestVerifyInit(ctx, &of_key, algorithm->digest ? algorithm->digest() : NULL, NULL, key) <= 0)
 		return false;
 	if (algorithm->pss &&
@@ -183,5 +183,5 @@ bool jose_signature_valid(const struct jwt *jwt, const json_t *jwk)
 			EVP_PKEY_CTX_set_rsa_pss_saltlen(of_key, RSA_PSS_SALTLEN_DIGEST) <= 0))
 		return false;
 	return EVP_DigestVerify(ctx, (const unsigned char *)signature.data, signature.len,
-		       (const unsigned char *)jwt->signed_part, strlen(jwt->signed_part)) == 1;
+		       (const unsigned char *)document->text, strlen(document->text)) == 1;
 }

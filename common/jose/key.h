@@ -5,12 +5,20 @@
 /* The keys and signatures of jose.h. */
 
 #include "common/buf.h"
-#include "common/jose/jose.h"
+#include "common/json/json.h"
+
+enum { JWT_LIMIT = 64 << 10 };
 
 /* Decodes base64url without padding, as RFC 7515 has it. Returns -1 for any other text. */
 int jose_decode(const char *text, size_t len, struct buf *ret_bytes);
 bool jose_algorithm_known(const char *algorithm);
-/* Whether the key (a JWK) has made the token's signature. False for a key of another kind than the algorithm needs. */
-bool jose_signature_valid(const struct jwt *jwt, const json_t *key);
+/* A text that was signed. Borrowed. */
+struct jose_signed {
+	const char *algorithm, *text;
+	const unsigned char *signature;
+	size_t signature_len;
+};
+/* Whether the key (a JWK) has made the signature. False for a key of another kind than the algorithm needs. */
+bool jose_signature_valid(const struct jose_signed *document, const json_t *key);
 
 #endif

@@ -48,6 +48,7 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		text_copy(actor.username, sizeof(actor.username), owner->username);
 		actor.is_site_admin = owner->is_site_admin;
 		actor.is_service = owner->is_service_account;
+		actor.must_confirm = owner->must_confirm;
 		text_copy(actor.provider.text, sizeof(actor.provider.text), text_or_empty(owner->provider_id));
 		scope_read(rows, &actor);
 	}

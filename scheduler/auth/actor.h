@@ -18,6 +18,7 @@ struct actor {
 	char username[64];
 	bool is_site_admin;
 	bool is_service;                   /* the token of a team or an organization, not of a person */
+	bool must_confirm;                 /* before site administration (site-admin-max-age of the provider) */
 	struct id provider;                /* the identity provider behind the session or the token, or "" */
 	struct id token;                   /* the token that authenticated it, if that has an id */
 	struct id pool;                    /* of an ACTOR_POOL */

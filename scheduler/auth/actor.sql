@@ -26,6 +26,14 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 -- takes: like token_owner
 :relaxed() update tokens set last_used_at = now() from relaxed where hash = :hash;
 
+-- fragment: proof_minutes(provider)
+-- The minutes after which the provider's site admins must prove again who they are; null: never.
+(
+    select (p.settings ->> 'site-admin-max-age')::int
+    from identity_providers p
+    where p.id = :provider
+);
+
 -- statement: session_owner
 -- The valid session with that digest and its user, unless the user is suspended: a row for each of the user's
 -- organizations.
@@ -35,7 +43,8 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin,
     u.is_service_account, o.organization_id, o.rights, s.provider_id,
     :closed({:closed_without_sso(s.user_id, s.provider_id)}) as closed,
-    s.last_seen_at < now() - interval '1 minute' as stale
+    s.last_seen_at < now() - interval '1 minute' as stale,
+    coalesce(s.authenticated_at < now() - make_interval(mins => :proof_minutes(s.provider_id)), false) as must_confirm
 from sessions s
 join users u on u.id = s.user_id and not u.is_suspended :memberships() :session_limits()
 where s.hash = :hash and :session_valid();

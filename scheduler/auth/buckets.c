@@ -18,6 +18,7 @@ static const struct bucket_rate fixed_rates[LIMITS] = {
 	[LIMIT_SIGN_IN_ADDRESS] = {.per_second = 0.5, .burst = 30},
 	[LIMIT_SIGN_IN_PAIR] = {.per_second = 1.0 / 30, .burst = 10},
 	[LIMIT_SIGN_IN_NAME] = {.per_second = 1.0 / 6, .burst = 100},
+	[LIMIT_SIGN_IN_BEGIN] = {.per_second = 5, .burst = 200}, /* an office can share an address */
 	[LIMIT_HOOKS] = {.per_second = 50, .burst = 500},
 	[LIMIT_HOOK_FAILURES] = {.per_second = 2, .burst = 200},
 	[LIMIT_PASSWORD_CHANGE] = {.per_second = 1.0 / 30, .burst = 10},

@@ -19,6 +19,7 @@ enum limit {
 	LIMIT_SIGN_IN_ADDRESS, /* sign-in attempts from an address */
 	LIMIT_SIGN_IN_PAIR,    /* sign-in attempts from an address with a name */
 	LIMIT_SIGN_IN_NAME,    /* sign-in attempts with a name, from all addresses */
+	LIMIT_SIGN_IN_BEGIN,   /* sign-ins at identity providers that an address begins */
 	LIMIT_HOOKS,           /* deliveries to a hook of a repository */
 	LIMIT_HOOK_FAILURES,   /* deliveries of an address that prove nothing */
 	LIMIT_PASSWORD_CHANGE, /* checks of a user's current password for a change */

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
+#include "common/clock.h"
+#include "common/http/http_clients.h"
 #include "common/log.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/request_audit.h"
+#include "scheduler/auth/buckets.h"
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/identities.sql.h"
+#include "scheduler/auth/identity/identities.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/sessions.sql.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
+#include "scheduler/ui/return_path.h"
 #include "scheduler/ui/sign_in.h"
 #include "scheduler/ui/vcs_pages.h"
 
@@ -19,7 +25,7 @@
  * the user is, or to show site admins what the provider says.
  */
 
-enum { MAX_CODE = 4096 };
+enum { MAX_CODE = 4096, PROOF_SECONDS = 300 };
 
 #define IDENTITIES_PATH "/app/settings/identities"
 
@@ -46,6 +52,15 @@ static int provider_find(struct request *req, struct response *res, bool even_di
 
 /* ---- the first page ---- */
 
+/* Each attempt is a row, which anybody can make. */
+static bool attempt_allowed(const struct request *req)
+{
+	char address[HTTP_ADDRESS_SIZE];
+
+	http_address_key(req->audit->address, address);
+	return bucket_take(req->services->buckets, LIMIT_SIGN_IN_BEGIN, address, (double)clock_mono_ms() / 1000).taken;
+}
+
 static int attempt_start(struct request *req, struct response *res, const struct oidc_provider *provider,
 	struct sign_in_attempt_order *order, struct err *err)
 {
@@ -55,6 +70,9 @@ static int attempt_start(struct request *req, struct response *res, const struct
 	_cleanup_(freep) char *header = NULL;
 	_cleanup_(freep) char *url = NULL;
 
+	if (!attempt_allowed(req))
+		return page_say(req, res, 429, "Sign-in is not possible now",
+			"Too many sign-ins began at your address. Try again in a minute.");
 	order->provider_id = provider->id.text;
 	order->secrets = secrets;
 	if (sign_in_attempt_begin(req->store, order, http_cookie(req->http, ATTEMPT_COOKIE), &attempt, err) < 0)
@@ -105,8 +123,7 @@ int oidc_sign_in(struct request *req, struct response *res, struct err *err)
 {
 	static const char *const signed_in[] = {"link", "test", "confirm"};
 	_cleanup_(oidc_provider_release) struct oidc_provider provider = OIDC_PROVIDER_INIT;
-	struct sign_in_attempt_order order = {
-		.purpose = "sign_in", .return_path = sign_in_return_path(query(req, "return"))};
+	struct sign_in_attempt_order order = {.purpose = "sign_in", .return_path = return_path(query(req, "return"))};
 	const char *purpose = text_or_empty(query(req, "purpose"));
 	int found = provider_find(req, res, text_equal(purpose, "test"), &provider, err);
 
@@ -118,6 +135,20 @@ int oidc_sign_in(struct request *req, struct response *res, struct err *err)
 			return signed_in_start(req, res, &provider, &order, err);
 		}
 	return attempt_start(req, res, &provider, &order, err);
+}
+
+/* The person's browser goes to the provider's own page, which asks them or not. */
+int oidc_sign_out(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(oidc_provider_release) struct oidc_provider provider = OIDC_PROVIDER_INIT;
+	_cleanup_(freep) char *url = NULL;
+	int found = provider_find(req, res, true, &provider, err);
+
+	if (found <= 0)
+		return found;
+	url = oidc_end_session_url(req->store, &provider);
+	return url ? vcs_page_redirect(req, res, url)
+		   : page_say(req, res, 200, "Signed out here only", "The provider has no address for signing out.");
 }
 
 /* ---- what the proof is for ---- */
@@ -194,11 +225,13 @@ static int do_confirm(struct request *req, struct response *res, const struct an
 	if (!is_own_identity(&rows, &a->result->person))
 		return err_set(
 			err, ERR_FORBIDDEN, "You confirmed another account than the one that is signed in here.");
+	if (json_int_at(a->result->claims, "auth_time", 0) < clock_wall_us() / 1000000 - PROOF_SECONDS)
+		return err_set(err, ERR_FORBIDDEN, "The identity provider did not ask you again who you are.");
 	if (request_audit_begin(req, err) < 0 ||
 		session_confirm(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
 		request_audit_write(req, "confirm", "session", req->actor.user.text, err) < 0)
 		return -1;
-	return page_redirect(res, sign_in_return_path(a->attempt->return_path));
+	return page_redirect(res, return_path(a->attempt->return_path));
 }
 
 static void claims_show(struct page_buf *page, const json_t *claims)

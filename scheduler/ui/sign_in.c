@@ -12,6 +12,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
+#include "scheduler/ui/return_path.h"
 #include "scheduler/ui/sign_in.h"
 #include "scheduler/ui/sign_in_providers.h"
 
@@ -22,14 +23,6 @@
  */
 
 enum { MAX_NAME = 128 };
-
-const char *sign_in_return_path(const char *wanted)
-{
-	if (wanted && wanted[0] == '/' && wanted[1] != '/' && !strchr(wanted, '\\') &&
-		!wanted[strcspn(wanted, "\r\n\t")])
-		return wanted;
-	return APP_PATH;
-}
 
 /* What the sign-in page shows. */
 struct form {
@@ -65,7 +58,7 @@ static int form_show(const struct request *req, struct response *res, const stru
 
 int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 {
-	const char *back = sign_in_return_path(query(req, "return"));
+	const char *back = return_path(query(req, "return"));
 	int allowed = page_user(req, err);
 
 	if (allowed < 0)
@@ -161,13 +154,13 @@ int sign_in_complete(struct request *req, struct response *res, const struct sig
 		return -1;
 	header = session_set_cookie(req->store, cookie);
 	http_add_header(res->http, "Set-Cookie", header);
-	return page_redirect(res, sign_in_return_path(how->return_path));
+	return page_redirect(res, return_path(how->return_path));
 }
 
 int sign_in_show(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
 {
-	return form_show(req, res,
-		&(struct form){refusal->status, sign_in_return_path(refusal->return_path), refusal->sentence}, err);
+	return form_show(
+		req, res, &(struct form){refusal->status, return_path(refusal->return_path), refusal->sentence}, err);
 }
 
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
@@ -211,7 +204,7 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 	if (!allowed) {
 		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
 		return form_show(req, res,
-			&(struct form){429, sign_in_return_path(page_sent(req, "return")),
+			&(struct form){429, return_path(page_sent(req, "return")),
 				"There were too many attempts. Try again in half a minute."},
 			err);
 	}
@@ -242,5 +235,5 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
 		return -1;
 	http_add_header(res->http, "Set-Cookie", header);
-	return page_redirect(res, SIGN_IN_PATH);
+	return allowed ? sign_in_provider_farewell(req, res, err) : page_redirect(res, SIGN_IN_PATH);
 }

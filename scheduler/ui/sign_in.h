@@ -14,11 +14,9 @@ struct sign_in {
 	struct db_array *factors; /* further factors, or NULL */
 	const char *provider_id;  /* of "oidc" and "saml" */
 	const char *provider_session;
-	const char *return_path; /* where the browser goes on: any text, which sign_in_return_path checks */
+	const char *return_path; /* where the browser goes on: any text, which return_path checks */
 };
 
-/* Accepts only paths of this server: browsers read "//host" and "/\host" as other hosts. */
-const char *sign_in_return_path(const char *wanted);
 /* Creates the session, with an audit event, and redirects to the return path. A session that the browser had ends. */
 int sign_in_complete(struct request *req, struct response *res, const struct sign_in *how, struct err *err);
 

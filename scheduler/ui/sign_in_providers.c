@@ -7,7 +7,7 @@
 #include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/identity_providers.sql.h"
 #include "scheduler/store/access/organization_sso.h"
-#include "scheduler/ui/sign_in.h"
+#include "scheduler/ui/return_path.h"
 
 enum { PATH_LIMIT = 4096, MAX_DOMAIN = 253 };
 
@@ -62,6 +62,32 @@ int sign_in_providers_show(struct page_buf *page, const struct request *req, con
 	return 0;
 }
 
+int sign_in_provider_farewell(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct identity_provider_row *provider;
+	struct page_buf page;
+
+	if (!req->actor.provider.text[0])
+		return page_redirect(res, SIGN_IN_PATH);
+	if (identity_provider_read(req->store, req->actor.provider.text, &rows, err) < 0)
+		return -1;
+	provider = row_of(identity_provider, &rows, 0);
+	req->actor.kind = ACTOR_NONE;
+	page_begin(&page, req, "You are signed out");
+	page_html(&page, "<p>You are still signed in at <strong>");
+	page_text(&page, provider->name);
+	page_html(&page,
+		"</strong>, so everybody who uses this browser can sign in here again.</p>\n<p><a class=\"button\" "
+		"href=\"");
+	if (text_equal(provider->kind, SAML_PROVIDER))
+		page_html(&page, "/users/saml/logout");
+	else
+		buf_printf(&page.html, "/oidc/%s/sign-out", provider->id);
+	page_html(&page, "\">Sign out there too</a></p>\n<p><a href=\"" SIGN_IN_PATH "\">Sign in again</a></p>\n");
+	return page_send(&page, res, 200);
+}
+
 /* The form has the policy form-action 'self', which covers redirects too: a page comes between. */
 static int provider_offer(
 	struct request *req, struct response *res, const struct identity_provider_row *row, const char *back)
@@ -90,6 +116,5 @@ int ui_sign_in_provider(struct request *req, struct response *res, struct err *e
 			"No identity provider is known for this address. Ask an owner of your organization.");
 	if (identity_provider_read(req->store, provider.text, &rows, err) < 0)
 		return -1;
-	return provider_offer(
-		req, res, row_of(identity_provider, &rows, 0), sign_in_return_path(page_sent(req, "return")));
+	return provider_offer(req, res, row_of(identity_provider, &rows, 0), return_path(page_sent(req, "return")));
 }

@@ -167,6 +167,8 @@ class OidcProvider(Served):
 
         return Handler
 
+    close = Served.release
+
     # ---- logout ----
 
     def logout_token(self, **claims):

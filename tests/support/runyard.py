@@ -12,7 +12,7 @@ from support.process import Process, clean_environment, free_port, give_to_worke
 
 KEYS = "1:" + "5a" * 32
 SECRET = {"database-url", "keys", "agent-token", "notifier-token", "redis-url", "object-store-access-key", "object-store-secret-key", "broker-properties", "smtp-password",
-          "github-app-key", "github-app-client-secret", "github-app-webhook-secret"}
+          "github-app-key", "github-app-client-secret", "github-app-webhook-secret", "oidc-client-secret"}
 SERIES = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 
 

@@ -127,7 +127,7 @@ ACCESS = {"access": choice("read")}
 OIDC = {
     "name": text("provider", ""), "issuer": text("https://id.example.com", "", "ftp://x"), "client-id": text("client", ""), "client-secret": text("secret"), "enabled": flag(), "scopes": text("openid"),
     "subject-claim": text("sub"), "username-claim": text("name"), "groups-claim": text("groups"), "graph-endpoint": text("https://graph.example.com", "ftp://x"), "site-admin-group": text("root"),
-    "trust-email-addresses": flag(), "domains": texts(("example.com",)), "allowed-organizations": texts(("acme",)), "token-days": number(7, -1, 3651),
+    "trust-email-addresses": flag(), "site-admin-max-age": number(60, 0, 86401), "domains": texts(("example.com",)), "allowed-organizations": texts(("acme",)), "token-days": number(7, -1, 3651),
 }
 
 SAMPLES = {

@@ -31,6 +31,9 @@ int actor_accepted(const struct request *req, struct err *err)
 		return 0;
 	if (gate == CAN_ANYTHING_SIGNED_IN || gate == CAN_ADMINISTER_SITE)
 		user = user && !actor->is_service && (gate != CAN_ADMINISTER_SITE || actor->is_site_admin);
+	if (gate == CAN_ADMINISTER_SITE && user && actor->must_confirm)
+		return err_set(err, ERR_FORBIDDEN, "confirm who you are first: %s/oidc/%s/sign-in?purpose=confirm",
+			req->store->settings->public_url, actor->provider.text);
 	if (actor->kind == ACTOR_RUN)
 		return run_token_check(req, err);
 	if (gate == CAN_READ_PLAN_JSON || gate == CAN_DOWNLOAD_CONFIGURATION)

@@ -11,7 +11,15 @@
 
 /* OIDC providers of the site, for site admins. The client secret is never shown. */
 
-enum { MAX_NAME = 90, MAX_ISSUER = 512, MAX_TEXT = 512, MAX_SECRET = 1024, MAX_TOKEN_DAYS = 3650, MAX_LIST = 100 };
+enum {
+	MAX_NAME = 90,
+	MAX_ISSUER = 512,
+	MAX_TEXT = 512,
+	MAX_SECRET = 1024,
+	MAX_TOKEN_DAYS = 3650,
+	MAX_LIST = 100,
+	MAX_AGE_MINUTES = 86400
+};
 
 /* What identity_providers.settings has. */
 static const struct field settings[] = {
@@ -22,6 +30,7 @@ static const struct field settings[] = {
 	{"groups-claim", FIELD_TEXT, "\"groups\""},
 	{"graph-endpoint", FIELD_TEXT, "null"},
 	{"site-admin-group", FIELD_TEXT, "null"},
+	{"site-admin-max-age", FIELD_INT, "null"},
 	{"trust-email-addresses", FIELD_BOOL, "false"},
 	{"domains", FIELD_TEXTS, "[]"},
 	{"allowed-organizations", FIELD_TEXTS, "[]"},
@@ -33,9 +42,10 @@ static json_t *provider_resource(const void *of_row)
 	json_auto_t *set = json_shown(row->settings);
 	_cleanup_(freep) char *redirect = mem_printf("/oidc/%s/callback", row->id);
 	_cleanup_(freep) char *logout = mem_printf("/oidc/%s/backchannel-logout", row->id);
-	json_t *attributes = json_pack("{ss ss ss ss sb sb si so}", "redirect-path", redirect, "logout-path", logout, "name", row->name, "issuer", row->issuer, "enabled",
-		row->is_enabled, "has-client-secret", row->secret_sealed.text != NULL, "token-days", row->token_days,
-		"created-at", time_shown(row->created_at));
+	json_t *attributes = json_pack("{ss ss ss ss sb sb si so}", "redirect-path", redirect, "logout-path", logout,
+		"name", row->name, "issuer", row->issuer, "enabled", row->is_enabled, "has-client-secret",
+		row->secret_sealed.text != NULL, "token-days", row->token_days, "created-at",
+		time_shown(row->created_at));
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	return resource_new("oidc-settings", row->id, attributes, NULL);
@@ -156,6 +166,10 @@ static int input_read(const struct request *req, struct input *input, struct err
 		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0 ||
 		texts_check(req, input, err) < 0 || lists_check(input->settings, err) < 0)
 		return -1;
+	if (json_int_at(input->settings, "site-admin-max-age", 1) < 1 ||
+		json_int_at(input->settings, "site-admin-max-age", 1) > MAX_AGE_MINUTES)
+		return err_at(err, "/data/attributes/site-admin-max-age", "Site admin max age must be 1 to %d minutes",
+			MAX_AGE_MINUTES);
 	if (input->token_days < 0 || input->token_days > MAX_TOKEN_DAYS)
 		return err_at(err, "/data/attributes/token-days", "Token days must be 0 to %d", MAX_TOKEN_DAYS);
 	p->kind = OIDC_PROVIDER;

@@ -11,7 +11,8 @@
  * owner of an organization stays, with a warning in the log.
  */
 
-#include "scheduler/auth/identity/identities.h"
+#include "scheduler/auth/identity/external_person.h"
+#include "scheduler/store/store.h"
 
 int groups_apply(struct store *store, const struct external_person *person, const char *user_id, struct err *err);
 

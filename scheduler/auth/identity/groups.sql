@@ -50,13 +50,18 @@ on conflict (organization_id, user_id) do update
 set status = 'active', email = null
 where organization_memberships.status <> 'active';
 
+-- shape: changed_membership
+-- team_id text, organization_id text
+
 -- statement: groups_teams_join
--- Makes the user a member of the teams.
+-- Makes the user a member of the teams, and returns those of which they were none.
 -- takes: user_id text, provider_id text, teams text[], organizations text[]
+-- gives: changed_membership
 insert into team_members (team_id, organization_id, user_id, source, provider_id)
 select n.team_id, n.organization_id, :user_id, 'sso', :provider_id
 from unnest(:teams::text[], :organizations::text[]) n(team_id, organization_id)
-on conflict do nothing;
+on conflict do nothing
+returning team_id, organization_id;
 
 -- fragment: teams_to_leave()
 -- The user's memberships `m`, in teams `t`, that the provider's groups made and no longer lead to, and all in
@@ -79,12 +84,15 @@ exists (
 );
 
 -- statement: groups_teams_leave
--- Ends the memberships that the groups no longer lead to. The last owner stays. Call user_owned_lock before.
+-- Ends the memberships that the groups no longer lead to, and returns them. The last owner stays. Call
+-- user_owned_lock before.
 -- index: organization_providers_provider, team_members_user
 -- takes: kind text, provider_id text, user_id text, teams text[]
+-- gives: changed_membership
 delete from team_members d
 where d.user_id = :user_id
-    and d.team_id in (select m.team_id :teams_to_leave() and (t.kind <> 'owners' or :other_owner()));
+    and d.team_id in (select m.team_id :teams_to_leave() and (t.kind <> 'owners' or :other_owner()))
+returning d.team_id, d.organization_id;
 
 -- statement: groups_owners_kept
 -- The organizations of which the user is the last owner, though no group leads there any more.

@@ -13,19 +13,8 @@
  * and for OIDC those whose `sso` settings name it.
  */
 
-#include "common/json/json.h"
+#include "scheduler/auth/identity/external_person.h"
 #include "scheduler/store/store.h"
-
-/* What a provider says about the person who has signed in. Borrowed. */
-struct external_person {
-	const char *provider_id, *issuer, *subject;
-	const char *provisioned_as; /* the name under which SCIM knows the person, or NULL */
-	const char *username;       /* that the person would have; NULL or unusable: made from the address */
-	const char *email;          /* or NULL */
-	bool email_verified;
-	const json_t *groups; /* texts; NULL: the provider said nothing, so memberships stay */
-	int site_admin;       /* 0 or 1; -1: the provider said nothing */
-};
 
 struct identity_account {
 	struct id user;

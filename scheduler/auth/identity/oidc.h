@@ -12,24 +12,8 @@
  * Functions that may call the provider block: they are for BLOCKING_CALL routes, and outside of transactions.
  */
 
-#include "scheduler/auth/identity/identities.h"
-
-/* A provider with its settings. The texts are owned. */
-struct oidc_provider {
-	struct id id;
-	char *name, *issuer, *client_id, *secret; /* secret: "" for a public client */
-	json_t *settings;
-	bool is_enabled;
-};
-#define OIDC_PROVIDER_INIT                                                                                             \
-	{                                                                                                              \
-		.settings = NULL                                                                                       \
-	}
-void oidc_provider_release(struct oidc_provider *provider);
-/* ERR_NOT_FOUND for an id that is none of an OIDC provider. */
-int oidc_provider_read(struct store *store, const char *id, struct oidc_provider *ret_provider, struct err *err);
-/* The address to which the provider sends browsers back, which must be registered there. The caller frees it. */
-char *oidc_redirect_uri(const struct store *store, const struct oidc_provider *provider);
+#include "scheduler/auth/identity/external_person.h"
+#include "scheduler/auth/identity/oidc_provider.h"
 
 /* A request to sign in, and what its answer must match. Owned. */
 struct oidc_request {

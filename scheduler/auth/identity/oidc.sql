@@ -2,7 +2,6 @@
 
 -- statement: logout_token_use
 -- Records that a logout token was used. No row if it was used before.
--- index: logout_tokens_pkey
 -- takes: id text, expires_at bigint
 insert into logout_tokens (id, expires_at)
 values (:id, to_timestamp(:expires_at::bigint))

@@ -4,7 +4,8 @@
 
 /* What claims say about a person, by the provider's settings. It does no I/O. */
 
-#include "scheduler/auth/identity/identities.h"
+#include "common/err.h"
+#include "scheduler/auth/identity/external_person.h"
 
 /* A claim by its name, or by a path such as "realm_access.roles". A name that has dots itself comes first. Borrowed. */
 const json_t *claim_at(const json_t *claims, const char *path);

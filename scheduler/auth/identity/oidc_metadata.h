@@ -4,7 +4,7 @@
 
 /* Discovery documents and keys of OIDC providers, kept in the memory of the process. */
 
-#include "scheduler/auth/identity/oidc.h"
+#include "scheduler/auth/identity/oidc_provider.h"
 
 /* The discovery document, as a new reference. ERR_UNAVAILABLE if the provider does not answer, ERR_FORBIDDEN for a
  * document of another issuer. */

@@ -66,7 +66,7 @@ order by lower(p.name), p.id;
 
 -- statement: organization_sso_fits
 -- A row if the organization accepts sign-ins through the provider.
--- index: organization_providers_pkey
+-- index: organization_providers_provider
 -- takes: organization_id text, provider_id text
 select 1
 from organization_providers

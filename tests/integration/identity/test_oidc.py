@@ -168,6 +168,19 @@ def test_a_suspended_account_is_refused(api_site, sso):
     assert browser.status == 403 and "suspended" in browser.text and browser.cookie is None
 
 
+def test_options_make_the_first_provider(api_site):
+    with contextlib.closing(OidcProvider()) as provider:
+        options = {"oidc_issuer": provider.issuer, "oidc_client_id": provider.client, "oidc_client_secret": provider.secret, "sso_token_days": 30}
+        for _ in range(2):  # the second start finds it
+            scheduler = api_site.new_scheduler(f"scheduler-{uuid.uuid4().hex[:4]}", **options)
+            scheduler.start()
+            assert "Sign in with Single sign-on" in Browser(scheduler.url).ask("/app/login").text
+            scheduler.release()
+        (made,) = api_site.ask("select id, token_days, settings from identity_providers where issuer = %s", provider.issuer)
+        assert made[1:] == (30, {"client-id": provider.client})
+        Api(api_site.scheduler.url, api_site.tokens["token"], "acme").delete(f"admin/oidc-settings/{made[0]}")
+
+
 # ---- groups ----
 
 
@@ -391,6 +404,47 @@ def test_a_sign_in_replaces_the_browsers_session(sso):
     assert browser.cookie.value != fixed
     other = sso.browser().ask(TOKENS, headers={"Cookie": f"runyard_session={fixed}"})
     assert "Sign in" in other.text
+
+
+def test_a_sign_out_leads_to_the_provider(sso):
+    browser = sso.signed_in()
+    browser.send("/app/logout")
+    assert browser.status == 200 and browser.cookie is None and "still signed in at" in browser.text and f"/oidc/{sso.id}/sign-out" in browser.page
+    browser.ask(f"/oidc/{sso.id}/sign-out", follow=False)
+    assert browser.headers["Location"].startswith(f"{sso.provider.url}/end?client_id=")
+
+
+def test_site_admins_confirm_who_they_are(api_site, sso):
+    sso.change(**{"site-admin-group": "root", "site-admin-max-age": 60})
+    browser = sso.signed_in(groups=["root"])
+    assert browser.ask("/api/v2/admin/users").status == 200
+    api_site.change("update sessions set authenticated_at = now() - interval '61 minutes' where user_id = %s", sso.user(subject(sso))[0])
+    assert browser.ask("/api/v2/admin/users").status == 403 and "purpose=confirm" in browser.page
+    assert browser.ask("/api/v2/organizations").status == 200
+
+    def confirm(person):
+        browser.ask(f"/oidc/{sso.id}/sign-in?purpose=confirm", headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
+        page = browser.headers["Location"]
+        assert "prompt=login" in page and "max_age=0" in page
+        sso.provider.person = {**sso.provider.person, "sub": person}
+        return sso.finish(browser, page)
+
+    mine = subject(sso)
+    sso.provider.change = lambda claims: {**claims, "auth_time": int(time.time()) - 600}
+    assert "did not ask you again" in confirm(mine).text
+    sso.provider.change = lambda claims: claims
+    assert "another account" in confirm("somebody-else").text and browser.ask("/api/v2/admin/users").status == 403
+    assert confirm(mine).status == 200 and browser.ask("/api/v2/admin/users").status == 200
+
+
+def test_memberships_by_groups_are_audited(api_site, sso):
+    api = organization(api_site, sso)
+    made = team(api, "net")
+    sso.signed_in(groups=["net"])
+    sso.signed_in(groups=[])
+    user = sso.user(subject(sso))[0]
+    events = api_site.ask("select action, actor_type, actor_id, details from audit_events where resource_id = %s and action like '%%_member' order by position", made)
+    assert events == [(action, "identity-provider", sso.id, {"user": user}) for action in ("add_member", "remove_member")]
 
 
 # ---- organizations that require it ----

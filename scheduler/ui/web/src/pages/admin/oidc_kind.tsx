@@ -47,6 +47,12 @@ const fields: readonly FieldRow[] = [
 	},
 	{ name: "site-admin-group", label: "Group of site admins", kind: "text", nullable: true, hint: "Empty: the provider makes none." },
 	{
+		name: "site-admin-max-age",
+		label: "Site admins confirm who they are after (minutes)",
+		kind: "number",
+		hint: "At the provider, before they administer the site. Empty: never.",
+	},
+	{
 		name: "trust-email-addresses",
 		label: "All of its addresses are confirmed",
 		kind: "flag",
