@@ -9,6 +9,8 @@
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/identity/scim_tokens.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/tokens.h"
+#include "scheduler/store/access/audit.h"
 #include "scheduler/store/tasks/task_calls.h"
 
 enum { MAX_TOKEN = 512 };
@@ -23,6 +25,7 @@ static void scope_read(struct rows *rows, struct actor *actor)
 
 	scope->all = actor->is_site_admin;
 	scope->user = actor->user;
+	scope->read_only = actor->read_only;
 	scope->memberships = *rows;
 	*rows = (struct rows)ROWS_INIT;
 	scope->owns = true;
@@ -37,6 +40,9 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 	struct actor actor = {.kind = ACTOR_NONE};
 
 	text_copy(actor.token.text, sizeof(actor.token.text), owner->id);
+	text_copy(actor.only_workspace.text, sizeof(actor.only_workspace.text), owner->only_workspace);
+	actor.read_only = owner->read_only;
+	actor.first_use = owner->first_use;
 	if (owner->notifier) {
 		actor.kind = ACTOR_NOTIFIER;
 	} else if (!owner->user_id) {
@@ -51,6 +57,8 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		actor.must_confirm = owner->must_confirm;
 		text_copy(actor.provider.text, sizeof(actor.provider.text), text_or_empty(owner->provider_id));
 		scope_read(rows, &actor);
+		if (actor.only_workspace.text[0])
+			actor.is_site_admin = false; /* the site's pages belong to no workspace */
 	}
 	*ret_actor = actor;
 }
@@ -127,7 +135,7 @@ int actor_find(struct store *store, const char *bearer, struct actor *ret_actor,
 
 	if (!bearer || !*bearer || strlen(bearer) > MAX_TOKEN)
 		return err_set(err, ERR_UNAUTHORIZED, "a bearer token is needed");
-	crypto_sha256_hex(bearer, strlen(bearer), hash);
+	token_hash(bearer, hash);
 	if (text_starts(bearer, TASK_TOKEN_PREFIX))
 		return task_find(store, hash, ret_actor, err);
 	if (text_starts(bearer, RUN_TOKEN_PREFIX))
@@ -173,7 +181,44 @@ static int given_read(
 	return result;
 }
 
+/* ---- the first use ---- */
+
+struct first_use {
+	struct store *store;
+	struct audit_event *event;
+};
+
+static int note_in(void *data, struct err *err)
+{
+	struct first_use *use = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(use->store->db, &rows, err, token_use_note, .id = use->event->token) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	use->event->organization = row_of(token_use_note, &rows, 0)->organization_id;
+	return audit_write(use->store, use->event, err);
+}
+
+int actor_note_first_use(struct store *store, struct audit_event *event, struct err *err)
+{
+	struct first_use use = {store, event};
+
+	return db_transaction(store->db, note_in, &use, err);
+}
+
 /* ---- checks ---- */
+
+/* A token of one workspace: also what the routes show of its organization (api/server/authenticate.c). */
+static bool scope_allows(const struct actor *actor, enum permission permission, struct place place)
+{
+	if (!actor->only_workspace.text[0])
+		return true;
+	if (place.workspace)
+		return text_equal(place.workspace, actor->only_workspace.text);
+	return permission_rows[permission].bit < 0 || permission == CAN_READ_ORGANIZATION;
+}
 
 /* Tokens of teams and organizations are not those of people. */
 static int actor_check_closed(const struct actor *actor, const char *organization_id, struct err *err)
@@ -193,6 +238,8 @@ int actor_may(
 	if (actor->kind == ACTOR_RUN)
 		return run_token_may(store, &(struct run_token){actor->run, actor->workspace, actor->organization},
 			permission, place, err);
+	if (!scope_allows(actor, permission, place))
+		return err_set(err, ERR_NOT_FOUND, "not found");
 	if (held && actor_check_closed(actor, place.organization, err) < 0)
 		return -1;
 	if (held && !(held & wanted) && (row->where == PROJECT || row->where == WORKSPACE)) {

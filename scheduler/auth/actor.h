@@ -21,6 +21,9 @@ struct actor {
 	bool must_confirm;                 /* before site administration (site-admin-max-age of the provider) */
 	struct id provider;                /* the identity provider behind the session or the token, or "" */
 	struct id token;                   /* the token that authenticated it, if that has an id */
+	bool read_only;                    /* a scoped token (auth/tokens.h): GET only */
+	struct id only_workspace;          /* likewise: nothing but this workspace; "": no such limit */
+	bool first_use;                    /* the audit trail does not have the token's first use yet */
 	struct id pool;                    /* of an ACTOR_POOL */
 	struct id run;                     /* of an ACTOR_TASK, while its result is open; of an ACTOR_RUN */
 	struct id workspace, organization; /* of an ACTOR_RUN: the run's processes (run_token.h) */
@@ -35,12 +38,17 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 /* The same for a browser's session, by its cookie (auth/sessions.h). */
 int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err);
 void actor_release(struct actor *actor);
+/* Writes the event about the token's first use, unless another request has done so. The caller fills in the event but
+ * for its organization. */
+struct audit_event;
+int actor_note_first_use(struct store *store, struct audit_event *event, struct err *err);
 /*
  * Checks a permission. Returns 0 if the actor has it in that place, else -1 with ERR_NOT_FOUND.
  *  - If the place has no workspace (or project), a right of workspaces (or projects) suffices that the actor has
  *    anywhere in the organization. The caller checks again when it knows the full place.
  *  - A permission that the server checks itself (GATE) requires membership of the organization.
- *  - ERR_UNAUTHORIZED for a personal token in an organization that accepts none.
+ *  - A token of one workspace has permissions in that workspace only, and may read its organization.
+ *  - ERR_UNAUTHORIZED for a personal token in an organization that accepts none, or none as old.
  */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
 	struct err *err);

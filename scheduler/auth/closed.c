@@ -12,6 +12,7 @@ static const struct {
 	const char *sentence;
 } reasons[] = {
 	{'t', ERR_UNAUTHORIZED, "the organization takes no tokens of people"},
+	{'a', ERR_UNAUTHORIZED, "the organization takes no tokens that are as old as this one: make a new one"},
 	{'s', ERR_FORBIDDEN,
 		"the organization requires single sign-on: sign in through its identity provider, and make a new token "
 		"if "

@@ -32,6 +32,7 @@
 #include "scheduler/runs/triggers.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/access/invitations.h"
+#include "scheduler/auth/lifetimes/token_limits.h"
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/holds.sql.h"
@@ -284,12 +285,13 @@ static const struct {
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
+	{"audit exports", 5000, SWEEP_ONLY_SHOWN, .sweep = gauges_audit},
 	{"capacity", 5000, SWEEP_ANY, .sweep = capacity_record},
 	{"queue samples", 10000, SWEEP_ANY, .sweep = queue_sample},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},
-	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
+	{"site settings", 10000, SWEEP_ANY, .sweep = site_settings_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
 	{"resumption", 2000, SWEEP_ANY, .sweep = resumption_sweep},
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
@@ -297,6 +299,7 @@ static const struct {
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
+	{"unused tokens", 15000, SWEEP_BY_CLOCK, .sweep = tokens_unused_sweep},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},

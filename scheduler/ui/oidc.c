@@ -366,7 +366,6 @@ int oidc_callback(struct request *req, struct response *res, struct err *err)
 
 static int logout_refuse(struct response *res, const struct err *err)
 {
-	http_add_header(res->http, "Cache-Control", "no-store");
 	return respond_json(
 		res, 400, json_pack("{ss ss}", "error", "invalid_request", "error_description", err->message));
 }
@@ -404,6 +403,5 @@ int oidc_logout(struct request *req, struct response *res, struct err *err)
 		return err->kind == ERR_FORBIDDEN || err->kind == ERR_NOT_FOUND ? logout_refuse(res, err) : -1;
 	if (request_audit_begin(req, err) < 0 || sessions_end(req, &provider, &logout, err) < 0)
 		return -1;
-	http_add_header(res->http, "Cache-Control", "no-store");
 	return respond_empty(res, 200);
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "scheduler/auth/sessions.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/ui/assets.h"
+#include "scheduler/ui/rich_text.h"
 
 #define THEME_COOKIE "runyard_theme"
 
@@ -46,6 +48,29 @@ void page_text(struct page_buf *page, const char *text)
 				shown = special[i].shown;
 		buf_append(&page->html, shown ? shown : text, shown ? strlen(shown) : 1);
 	}
+}
+
+void page_site_text(struct page_buf *page, const char *name, const char *css_class)
+{
+	_cleanup_(freep) char *text = site_text(name);
+
+	if (!*text)
+		return;
+	buf_printf(&page->html, "<div class=\"%s\">", css_class);
+	rich_text(&page->html, text);
+	page_html(page, "</div>\n");
+}
+
+/* Texts that the web UI shows when it needs them (web/src/components/site_text.tsx). */
+static void page_template(struct page_buf *page, const char *name)
+{
+	_cleanup_(freep) char *text = site_text(name);
+
+	if (!*text)
+		return;
+	buf_printf(&page->html, "<template id=\"site-%s\">", name);
+	rich_text(&page->html, text);
+	page_html(page, "</template>\n");
 }
 
 void page_field(struct page_buf *page, const char *name, const char *value)
@@ -274,25 +299,33 @@ int page_shell(const struct request *req, struct response *res)
 	page_meta(&page, "build", assets_build());
 	assets_named("preload", preload, &page.html);
 	page_script(&page, "app.js");
+	page_html(&page, "</head>\n<body>\n<div id=\"app\"></div>\n");
+	page_template(&page, "new-user");
+	page_template(&page, "error");
+	page_site_text(&page, "footer", "site-footer");
 	page_html(&page,
-		"</head>\n<body>\n<div id=\"app\"></div>\n"
 		"<noscript><main class=\"form-page\"><h1>Runyard</h1><p>These pages need JavaScript. The API and "
 		"<a href=\"" TOKENS_PATH "\">your settings</a> work without it.</p></main></noscript>\n"
 		"</body>\n</html>\n");
 	return document_send(&page, res, 200, security_policy);
 }
 
-int page_send(struct page_buf *page, struct response *res, int status)
+static void page_end(struct page_buf *page)
 {
 	page_html(page, page->end);
+	page_site_text(page, "footer", "site-footer");
 	page_html(page, "</body>\n</html>\n");
+}
+
+int page_send(struct page_buf *page, struct response *res, int status)
+{
+	page_end(page);
 	return document_send(page, res, status, security_policy);
 }
 
 int page_send_oauth(struct page_buf *page, struct response *res)
 {
-	page_html(page, page->end);
-	page_html(page, "</body>\n</html>\n");
+	page_end(page);
 	return document_send(page, res, 200, oauth_policy);
 }
 
@@ -333,6 +366,8 @@ int page_say(const struct request *req, struct response *res, int status, const 
 
 	page_begin(&page, req, title);
 	page_note(&page, status < 400 ? "status" : "alert", text);
+	if (status >= 500)
+		page_site_text(&page, "error", "site-text");
 	return page_send(&page, res, status);
 }
 

@@ -31,6 +31,8 @@ void page_begin_below(struct page_buf *page, const struct request *req, const ch
 void page_begin_settings(struct page_buf *page, const struct request *req, const char *key);
 void page_html(struct page_buf *page, const char *html);
 void page_text(struct page_buf *page, const char *text);
+/* A text of a site admin, by its name in customization-settings, as a block of that class; nothing if it is empty. */
+void page_site_text(struct page_buf *page, const char *name, const char *css_class);
 /* A hidden field of a form. */
 void page_field(struct page_buf *page, const char *name, const char *value);
 /* "<label>Password <input ...></label>". `more` has further attributes, and is not escaped. */

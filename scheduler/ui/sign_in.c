@@ -11,6 +11,7 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/return_path.h"
 #include "scheduler/ui/sign_in.h"
@@ -23,6 +24,20 @@
  */
 
 enum { MAX_NAME = 128 };
+
+/* The address of the site's support, if it has one. */
+static void support_show(struct page_buf *page)
+{
+	_cleanup_(freep) char *address = site_text("support-email-address");
+
+	if (!*address)
+		return;
+	page_html(page, "<p>Support: <a href=\"mailto:");
+	page_text(page, address);
+	page_html(page, "\">");
+	page_text(page, address);
+	page_html(page, "</a></p>\n");
+}
 
 /* What the sign-in page shows. */
 struct form {
@@ -52,6 +67,8 @@ static int form_show(const struct request *req, struct response *res, const stru
 		"autocomplete=\"current-password\" required maxlength=\"256\"");
 	page_field(&page, "return", back);
 	page_html(&page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	page_site_text(&page, "login-help", "site-text");
+	support_show(&page);
 	page_script(&page, "sign_in.js"); /* keeps the fragment of the address */
 	return page_send(&page, res, form->status);
 }

@@ -39,6 +39,8 @@ TEAM = WRITE | {"CAN_READ_VARSETS"}  # the tenant's team writes in the workspace
 NOT_FOUND, UNAUTHENTICATED = {404}, {401}
 # A cookie alone permits no changes: these need the session's CSRF token (scheduler/auth/sessions.h).
 NO_CSRF = {403}
+# A token that only reads, by what else it would be permitted (scheduler/auth/tokens.h).
+ONLY_READS = {403}
 
 # The other routes accept only tokens of their own kind (proto/README.md).
 REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_PROVISION": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
@@ -49,6 +51,8 @@ NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WIT
 REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements"}
+# A token of one workspace reads this of its organization and its owner.
+OF_ANY_WORKSPACE = {"account_details", "organizations_read", "organizations_entitlements", "organizations_capacity"}
 # No path names the organization: it is the caller's own.
 OWN_ORGANIZATION = {"audit_trail_own"}
 
@@ -64,11 +68,13 @@ class Kind:
         """The statuses of the answer, or None if the token may pass the gate."""
         if self.refusal is NO_CSRF and route.method != "GET" and route.permission not in NO_COOKIE:
             return NO_CSRF
+        if self.refusal is ONLY_READS and route.kind == "API" and route.method != "GET" and route.permission in self.holds - FOR_EVERYBODY:
+            return ONLY_READS
         if route.permission in self.holds or route.handler in self.handlers:
             return None
         if route.kind != "API" or route.permission in REFUSED:
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
-        statuses = NOT_FOUND if self.refusal is NO_CSRF else self.refusal
+        statuses = NOT_FOUND if self.refusal in (NO_CSRF, ONLY_READS) else self.refusal
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is NOT_FOUND else statuses
 
 
@@ -151,6 +157,9 @@ def kinds(api_site, victim, attacker, owner_session):
         ("a session with another one's CSRF token", {**signed_in, "X-CSRF-Token": other.csrf}, everything, NO_CSRF),
         ("a member of no team", bearer(victim.nobody.token), FOR_USERS | {"CAN_READ_ORGANIZATION"}, NOT_FOUND),
         ("a read-only member", bearer(reader.token), FOR_USERS | READ, NOT_FOUND),
+        ("an owner's token that only reads", bearer(victim.scoped_token(read_only=True)), everything, ONLY_READS),
+        ("an owner's token of another workspace", bearer(victim.scoped_token(victim.ids["other"])), FOR_EVERYBODY, NOT_FOUND, OF_ANY_WORKSPACE),
+        ("an owner's token that only reads another workspace", bearer(victim.scoped_token(victim.ids["other"], True)), FOR_EVERYBODY, NOT_FOUND | ONLY_READS, OF_ANY_WORKSPACE),
         ("a team's token", bearer(victim.team_token), FOR_TOKENS | TEAM, NOT_FOUND),
         ("the organization's token", bearer(victim.organization_token), of_organization, NOT_FOUND),
         ("an agent token of another pool", bearer(attacker.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, NOT_FOUND),
@@ -183,6 +192,7 @@ DOCUMENTS = {
     "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda victim: {}, "notification_configurations_verify": lambda victim: {},
     "retention_policies_write": lambda victim: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
     "account_password": lambda victim: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
+    "policy_set_tags_attach": lambda victim: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda victim: {"data": [{"tag-key": "forged"}]},
     "subscriptions_create": lambda victim: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
 }
 
@@ -268,7 +278,8 @@ def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim
             message = f"{kind.name}: {route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}"
             if answer.status >= 500 or expected is not None and not statuses(route, answer) <= expected:
                 wrong.append(message)
-            if not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
+            own = kind.handlers is OF_ANY_WORKSPACE and route.handler == "account_details"
+            if not own and not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
                 wrong.append(f"{message}: shows {found}")
         after = digest(api_site.database)
         changed = [name for name in after if after[name] != before[name]]
@@ -426,7 +437,7 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 # ---- positive control ----
 
 # These delete objects that other requests need, so they are called last and in this order.
-DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete", "admin_scim_settings_delete"]
+DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete", "admin_scim_settings_delete"]
 
 
 def headers_of(route, victim, api_site, session):
@@ -474,7 +485,10 @@ def own_ids(route, victim, session):
         inviting = victim.api_site.organization()
         body = {"data": {"type": "organization-memberships", "attributes": {"email": invited}}}
         return {**victim.ids, "membership": inviting.post(f"organizations/{inviting.organization}/organization-memberships", body).data["id"]}
-    if route.handler not in ("workspaces_delete", "workspaces_safe_delete"):
+    if route.handler == "reserved_tags_delete":
+        body = {"data": {"type": "reserved-tag-keys", "attributes": {"key": str(uuid.uuid4())}}}
+        return {**victim.ids, "reserved_tag": victim.api.post(f"{victim.base}/reserved-tag-keys", body).data["id"]}
+    if route.handler not in ("workspaces_delete", "workspaces_safe_delete", "admin_workspaces_delete"):
         return victim.ids
     name = f"vtm-{uuid.uuid4()}"
     return {**victim.ids, "name": name, "workspace": victim.api.workspace(name)}

@@ -100,7 +100,7 @@ WORKSPACE = {
 }
 ORGANIZATION = {
     "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
-    "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
+    "cost-estimation-enabled": flag(), "max-ttl-enabled": flag(), "unused-token-days": number(0, -1, 3651), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
     "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text("role"),
     "risk-hint-types": Value(["aws_db_instance"], [7, True, "a", [1], ["A"], [""], ["a", "a"], ["x" * 129], [f"t{n}" for n in range(101)]]),
 }
@@ -110,7 +110,8 @@ TASK = {
     "global-configuration": members({"enabled": False}, {"enabled": "yes"}, {"stages": ["nonsense"]}, {"stages": "x"}, {"enforcement-level": "nonsense"}),
 }
 POLICY = {"description": text(), "enforcement-level": choice("mandatory"), "query": text("data.p.deny")}
-POLICY_SET = {"name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
+SELECTORS = members([{"tag-key": "env", "tag-value": None, "is-exclude": True}], {}, [{"tag-key": ""}], [{"tag-key": 7}], [{"tag-key": "k", "tag-value": 7}], [{"tag-key": "k", "is-exclude": "yes"}])
+POLICY_SET = {"tag-selectors": SELECTORS, "name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
 PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
 VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
 POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True), "concurrent-run-limit": number(100, -1, 1000001)}
@@ -161,13 +162,31 @@ SAMPLES = {
     "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
-        "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
-        "send-passing-statuses-for-untriggered-speculative-plans": only(False),
+        "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": flag(),
+        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "limit-organizations-per-user": flag(),
+        "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
+        "unused-token-days": number(0, -1, 3651),
     }),
     "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense"), "identity-provider-id": text(None, "nonsense")}),
     "admin_scim_tokens_create": Sample("authentication-tokens", {"description": text(), "expired-at": text(None, "tomorrow", "2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")}, needed=False),
     "team_mappings_create": Sample("scim-group-mappings", {"scim-group-id": text("nonsense", "")}),
     "team_mappings_update": Sample("scim-group-mappings", {"scim-sync-paused": flag()}),
+    "customization_settings_update": Sample("customization-settings", {
+        "support-email-address": text("", "nobody"), "login-help": text(""), "footer": text(""), "error": text(""), "new-user": text(""),
+    }),
+    "cost_settings_update": Sample("cost-estimation-settings", {"enabled": flag(True), "aws-secret-key": text("", "key"), "gcp-credentials": text("", "{}"), "azure-client-secret": text("", "secret")}),
+    "smtp_settings_update": Sample("smtp-settings", {
+        "enabled": flag(), "host": text("mail.example.com", "a b", "a/b", "a@b"), "port": number(25, 0, 65536), "sender": text("runyard@example.com", "nobody"), "auth": choice("none"),
+        "username": text("runyard"), "password": text(""), "test-email-address": text("a@example.com", "nobody"),
+    }),
+    "twilio_settings_update": Sample("twilio-settings", {"enabled": only(False), "account-sid": text(""), "auth-token": text("", "token"), "from-number": text("")}),
+    "twilio_settings_verify": Sample("twilio-settings", {"test-number": text("555")}),
+    "reserved_tags_create": Sample("reserved-tag-keys", {"key": text("fine", "", CONTROL, "a!", "x" * 129), "disable-overrides": flag()}, unique="key"),
+    "reserved_tags_update": Sample("reserved-tag-keys", {"key": text("updated", "", CONTROL, "a!", "x" * 129), "disable-overrides": flag()}),
+    "audit_configuration_update": Sample("audit-configurations", {"audit-trails": Value({"enabled": True}, [{"enabled": False}, {"enabled": "yes"}]),
+                                                                  "hcp-audit-log-streaming": Value({"enabled": False}, [{"enabled": True}, {"enabled": "no"}])}),
+    "token_ttls_change": Sample("organization-token-ttl-policies", {"token-ttl-policies": Value(
+        [{"token-type": "team", "max-ttl-ms": 63113904000}], ["x", 7, {}, [], [1], [{"token-type": "agent", "max-ttl-ms": 86400000}], [{"token-type": "user"}], [{"token-type": "user", "max-ttl-ms": 999}]])}),
     "admin_organizations_update": Sample("organizations", {
         "is-disabled": flag(), "workspace-limit": number(100, -1), "concurrent-run-limit": number(100, -1, 1000001), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
         "access-beta-tools": flag(), "global-module-sharing": flag(), "global-provider-sharing": flag(), "terraform-worker-sudo-enabled": flag(),
@@ -193,7 +212,7 @@ SAMPLES = {
     "pools_update": Sample("agent-pools", {**POOL, "name": name("updated", "a b")}, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}),
     "notifier_tokens_create": Sample("authentication-tokens", {"description": text("fine", "")}),
     "agent_tokens_create": Sample("agent-tokens", {"description": text("fine", "")}),
-    "tokens_create": Sample("authentication-tokens", TOKEN, needed=False),
+    "tokens_create": Sample("authentication-tokens", {**TOKEN, "read-only": flag()}, {"workspace": ("workspaces", "workspace")}, needed=False),
     **{handler: Sample("authentication-tokens", TOKEN, needed=False) for handler in ("team_tokens_create", "team_token_create", "organization_token_create")},
     "account_update": Sample("users", {"username": name("updated", "a b"), "email": text("a@example.com", "", "nobody")}),
     "workspace_tags_add": Linkage("tags"),

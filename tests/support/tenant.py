@@ -24,10 +24,10 @@ NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
-RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
+RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted"]
 # The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
 KEPT = {
-    "audit_events": "where t.action <> 'refused'",
+    "audit_events": "where t.action not in ('refused', 'first_use')",
     "run_events": "where t.action not like 'waiting-for-%'",
     "log_chunks": "where not exists (select 1 from runs r left join jobs j on j.run_id = r.id where t.operation_id in ('plan' || substr(r.id, 4), 'apply' || substr(r.id, 4)) "
                   "and (r.queued or j.state = 'waiting'))",
@@ -109,6 +109,7 @@ class Tenant:
         ids["access"] = self.people.give(ids["team"], "workspace", ids["workspace"], "write")
         ids["project_access"] = self.people.give(ids["team"], "project", ids["project"], "read")
         ids["variable"] = api.variable(ids["workspace"], f"{mark}_variable", f"{mark}-value")
+        self.make("reserved_tag", f"{self.base}/reserved-tag-keys", "reserved-tag-keys", {"key": f"{mark}-reserved"})
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
@@ -238,6 +239,12 @@ class Tenant:
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
         ((ids["hook"],),) = self.api_site.ask("select hook::text from vcs_repositories where id = %s", ids["repository"])
+
+    def scoped_token(self, workspace=None, read_only=False):
+        """A token of the owner that only reads, or has only that workspace."""
+        relations = {"workspace": {"data": {"type": "workspaces", "id": workspace}}} if workspace else {}
+        body = {"data": {"type": "authentication-tokens", "attributes": {"description": self.mark, "read-only": read_only}, "relationships": relations}}
+        return self.api.post(f"users/{self.ids['user']}/authentication-tokens", body).data["attributes"]["token"]
 
     # ---- paths ----
 

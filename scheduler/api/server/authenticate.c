@@ -5,9 +5,12 @@
 #include <strings.h>
 
 #include "scheduler/api/internal/run_tokens.h"
+#include "scheduler/api/api.h"
+#include "scheduler/api/server/scoped_tokens.h"
 #include "scheduler/auth/scope_guess.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/audit_note.h"
 #include "scheduler/http/path/path_object.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/job_grants.h"
@@ -38,7 +41,41 @@ int actor_accepted(const struct request *req, struct err *err)
 		return run_token_check(req, err);
 	if (gate == CAN_READ_PLAN_JSON || gate == CAN_DOWNLOAD_CONFIGURATION)
 		user = user || actor->kind == ACTOR_TASK;
-	return user ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
+	return user ? scoped_token_check(req, err) : err_set(err, ERR_NOT_FOUND, "not found");
+}
+
+static struct audit_event first_use_event(const struct request *req)
+{
+	const struct actor *actor = &req->actor;
+	bool person = actor->kind == ACTOR_USER && !actor->is_service;
+
+	return (struct audit_event){.actor_type = actor->kind == ACTOR_POOL ? "agent-pool"
+			: actor->kind == ACTOR_NOTIFIER                     ? "notifier"
+			: person                                            ? "user"
+									    : "service-account",
+		.actor_id = actor->kind == ACTOR_POOL ? actor->pool.text : actor->user.text,
+		.actor_name = actor->username,
+		.token = actor->token.text,
+		.address = req->audit->address,
+		.request = req->audit->request,
+		.action = "first_use",
+		.resource_type = "authentication_token",
+		.resource_id = actor->token.text};
+}
+
+/* Reading the audit trail is no use that it would show. A request that is authenticated for its body alone has no note:
+ * it is authenticated again before it is handled. */
+static int first_use_note(struct request *req, struct err *err)
+{
+	handler_fn handler = req->route->handler;
+	struct audit_event event;
+
+	if (!req->actor.first_use || !req->audit || handler == audit_trail_own || handler == audit_trail_index)
+		return 0;
+	if (!req->audit->request[0])
+		audit_uuid(req->audit->request);
+	event = first_use_event(req);
+	return actor_note_first_use(req->store, &event, err);
 }
 
 void bearer_read(struct request *req)
@@ -115,7 +152,7 @@ int request_authenticate(struct request *req, struct err *err)
 	case CAN_CALL_BACK:
 		return task_token_check(req->store, param(req, "result"), req->bearer, err);
 	default:
-		if (request_actor(req, err) < 0)
+		if (request_actor(req, err) < 0 || first_use_note(req, err) < 0)
 			return -1;
 		return actor_accepted(req, err);
 	}

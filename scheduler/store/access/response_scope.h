@@ -15,8 +15,9 @@
 #include "scheduler/store/store.h"
 
 struct response_scope {
-	bool all;  /* a site admin */
-	bool owns; /* an owner of every organization that they are a member of */
+	bool all;       /* a site admin */
+	bool owns;      /* an owner of every organization that they are a member of */
+	bool read_only; /* shows nothing that lets one write, such as signed addresses of uploads */
 	struct id user;
 	struct rows memberships; /* the shape `requester`: one row per organization */
 };

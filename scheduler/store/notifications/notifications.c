@@ -10,6 +10,7 @@
 #include "scheduler/store/notifications/notification_payload.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/notifications/notifications.sql.h"
+#include "scheduler/store/site_settings.h"
 
 #define VERIFICATION "verification"
 
@@ -133,6 +134,34 @@ static int claimed_add(
 	return -1;
 }
 
+/* Adds the mail server of the site's settings, if it is enabled, to the mails. */
+static int server_add(struct store *store, json_t *requests, struct err *err)
+{
+	json_auto_t *server = NULL;
+	json_t *request;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(requests, i, request) any = any || json_object_get(request, "mail");
+	if (!any)
+		return 0;
+	/* As above: the mails then have the notifier's own server, or are given up. */
+	if (site_mail_server(store, &server, err) < 0) {
+		if (err->kind == ERR_UNAVAILABLE)
+			return -1;
+		log_error("the mail server of the site's settings can't be read", "error", err->message, NULL);
+		*err = (struct err)ERR_INIT;
+	}
+	json_array_foreach(requests, i, request)
+	{
+		json_t *mail = json_object_get(request, "mail");
+
+		if (mail && server)
+			json_object_set(mail, "server", server);
+	}
+	return 0;
+}
+
 int notifications_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -152,7 +181,7 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 			log_error("a notification can't be sent", "notification", row->id, "run", row->run_id, "error",
 				err->message, NULL);
 	}
-	return 0;
+	return server_add(store, requests, err);
 }
 
 /* ---- outcomes ---- */

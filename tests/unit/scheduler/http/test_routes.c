@@ -107,8 +107,8 @@ static bool page_of_web_ui(handler_fn handler)
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
 static void only_listed_routes_need_no_token(void **state)
 {
-	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/api/v2/openapi.json",
-		"/assets/:file", "/app/login", "/app/logout", "/app/settings/tokens",
+	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/meta/ip-ranges", "/api/v2/ping",
+		"/api/v2/openapi.json", "/assets/:file", "/app/login", "/app/logout", "/app/settings/tokens",
 		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
 		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",

@@ -30,6 +30,18 @@ const kind: Pick<ObjectKind, "type" | "fields" | "item"> = {
 			hint: "Types of resources, such as aws_db_instance. A plan that destroys or replaces some says so above its changes.",
 		},
 		{ name: "user-tokens-enabled", label: "Tokens of users have access", kind: "flag" },
+		{
+			name: "max-ttl-enabled",
+			label: "Tokens have a longest lifetime",
+			kind: "flag",
+			hint: "By their kind: see Tokens.",
+		},
+		{
+			name: "unused-token-days",
+			label: "Delete tokens that are unused for (days)",
+			kind: "number",
+			hint: "Of the organization and its teams. 0: the site's limit.",
+		},
 		{ name: "allow-force-delete-workspaces", label: "Admins of a workspace may delete it while it has resources", kind: "flag" },
 	],
 };
