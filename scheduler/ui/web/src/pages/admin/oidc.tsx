@@ -49,7 +49,7 @@ function Guides() {
 		<section aria-label="What to do at the provider">
 			<h2>What to do at the provider</h2>
 			{guides.map(({ name, steps }) => (
-				<details key={name}>
+				<details key={name} class="fold">
 					<summary>{name}</summary>
 					<ol>
 						{steps.map((step) => (
