@@ -13,6 +13,7 @@
 #include "common/metrics.h"
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/oidc.h"
+#include "scheduler/auth/saml/sign_in.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
@@ -302,6 +303,7 @@ static const struct {
 	{"unused tokens", 15000, SWEEP_BY_CLOCK, .sweep = tokens_unused_sweep},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
+	{"SAML assertions", 60000, SWEEP_ANY, .sweep = saml_assertions_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
 	{"logout tokens", 600000, SWEEP_ANY, .sweep = oidc_logouts_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},

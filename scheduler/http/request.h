@@ -25,6 +25,7 @@ struct log_sender;
 struct objects;
 struct path_object;
 struct publisher;
+struct saml_helper;
 struct vcs_lookup;
 
 /* The parts of the server that all its requests share. */
@@ -38,6 +39,7 @@ struct services {
 	struct objects *objects;       /* the object store for large content, or NULL */
 	struct listener *vcs_events;   /* reads deliveries of VCS providers (background/vcs/events.h) */
 	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
+	struct saml_helper *saml;      /* reads SAML's XML (auth/saml/helper.h) */
 };
 
 struct request {

@@ -9,11 +9,13 @@
 #include "scheduler/api/request_audit.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/passwords.h"
+#include "scheduler/auth/saml/logout.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/return_path.h"
+#include "scheduler/ui/saml/saml_logout.h"
 #include "scheduler/ui/sign_in.h"
 #include "scheduler/ui/sign_in_providers.h"
 
@@ -183,7 +185,8 @@ int sign_in_show(struct request *req, struct response *res, const struct sign_in
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
 {
 	const struct audit_action action = {"sign_in_failed", "session", NULL};
-	json_t *details = json_pack("{ss ss}", "method", refusal->method, "reason", refusal->sentence);
+	json_t *details = json_pack(
+		"{ss ss}", "method", refusal->method, "reason", refusal->reason ? refusal->reason : refusal->sentence);
 
 	text_copy(req->actor.username, sizeof(req->actor.username), text_or_empty(refusal->username));
 	if (request_audit_detailed(req, &action, details, err) < 0)
@@ -242,11 +245,17 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
 	int allowed = page_user(req, err);
+	bool at_provider = false;
 
 	if (allowed < 0)
 		return -1;
 	if (allowed && !page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (allowed &&
+		saml_session_has_logout(req->store, http_cookie(req->http, SESSION_COOKIE), &at_provider, err) < 0)
+		return -1;
+	if (at_provider)
+		return saml_logout_redirect(req, res);
 	if (allowed &&
 		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
 			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))

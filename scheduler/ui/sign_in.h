@@ -25,7 +25,8 @@ struct sign_in_refusal {
 	int status;
 	const char *username;    /* that was claimed, or NULL */
 	const char *method;      /* as above */
-	const char *sentence;    /* for the person and the audit event */
+	const char *sentence;    /* for the person */
+	const char *reason;      /* for the audit event; NULL: the sentence */
 	const char *return_path; /* as above */
 };
 /* Shows the sign-in page with the sentence. */

@@ -85,7 +85,8 @@ OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
 # own data.
 OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink"}
 # Answers of identity providers, which a browser's attempt must match (integration/identity).
-OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout"}
+OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout", "saml_auth_page", "saml_auth_response", "saml_logout_page",
+                "saml_logout_message"}
 # Answered when a job waits, or after 25 s.
 LONG_POLLS = {"worker_waits", "worker_listens", "git_claims"}
 

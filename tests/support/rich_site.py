@@ -44,6 +44,7 @@ PAGES = {
     "/app/admin/users": "rita",
     "/app/admin/versions": "Engine versions",
     "/app/admin/general": "Save",
+    "/app/admin/saml": "Save",
     "/app/admin/maintenance": "Maintenance",
     "/app/admin/audit-trail": "create",
     "/app/admin/queue": "Pending runs",

@@ -160,6 +160,13 @@ SAMPLES = {
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
     "admin_runs_force_cancel": Comment(""),
     "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
+    "saml_settings_update": Sample("saml-settings", {
+        "enabled": flag(), "name": name(), "debug": flag(), "idp-cert": text(), "slo-endpoint-url": text("https://idp.example.com/slo", "javascript:x"),
+        "sso-endpoint-url": text("https://idp.example.com/sso", "//idp.example.com"), "attr-username": text(), "attr-groups": text(), "attr-site-admin": text(),
+        "site-admin-role": text(), "sso-api-token-session-timeout": number(3600, -1), "team-management-enabled": flag(), "authn-requests-signed": flag(),
+        "want-assertions-signed": flag(), "certificate": text(), "private-key": text(), "signature-signing-method": choice("SHA256"),
+        "signature-digest-method": choice("SHA256"), "provider-type": choice("okta"), "idp-entity-id": text(), "idp-initiated-enabled": flag(),
+        "email-addresses-verified": flag()}),
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": flag(),

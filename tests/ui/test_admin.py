@@ -12,7 +12,7 @@ from support.people import People
 from support.runyard import KEYS, Scheduler
 from support.scim import Scim
 
-SECTIONS = ["Organizations", "Users", "OpenID providers", "Provisioning", "Engine versions", "General", "Cost estimates", "Mail server", "Texts", "Maintenance", "Audit trail", "Queue and workers"]
+SECTIONS = ["Organizations", "Users", "OpenID providers", "SAML", "Provisioning", "Engine versions", "General", "Cost estimates", "Mail server", "Texts", "Maintenance", "Audit trail", "Queue and workers"]
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 

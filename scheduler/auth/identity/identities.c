@@ -91,6 +91,27 @@ static int account_find(struct signing_in *s, bool *ret_found, struct err *err)
 	return 0;
 }
 
+/* Applies what the provider said of the person's teams and of site administration, which counts for nobody whom SCIM
+ * maintains. */
+static int claims_apply(struct signing_in *s, struct err *err)
+{
+	const struct external_person *person = s->person;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *user = s->account.user.text;
+
+	if (!person->groups && person->site_admin < 0)
+		return 0;
+	if (db_query(s->store->db, &rows, err, scim_user_maintained, .user_id = user) < 0)
+		return -1;
+	if (rows.count)
+		return 0;
+	if (person->groups && groups_apply(s->store, person, user, err) < 0)
+		return -1;
+	if (person->site_admin < 0)
+		return 0;
+	return db_query(s->store->db, NULL, err, identity_site_admin, .user_id = user, .wanted = person->site_admin > 0);
+}
+
 static int sign_in_in(void *data, struct err *err)
 {
 	struct signing_in *s = data;
@@ -103,12 +124,7 @@ static int sign_in_in(void *data, struct err *err)
 		account_find(s, &found, err) < 0 || (!found && account_claim(s, &found, err) < 0) ||
 		(!found && account_create(s, err) < 0))
 		return -1;
-	if (person->groups && groups_apply(s->store, person, s->account.user.text, err) < 0)
-		return -1;
-	if (person->site_admin < 0)
-		return 0;
-	return db_query(
-		db, NULL, err, identity_site_admin, .user_id = s->account.user.text, .wanted = person->site_admin > 0);
+	return claims_apply(s, err);
 }
 
 static int subject_check(const struct external_person *person, struct err *err)

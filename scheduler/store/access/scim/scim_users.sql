@@ -197,6 +197,16 @@ delete from scim_users where id = :id;
 -- gives: group_id text
 delete from scim_group_members where scim_user_id = :id returning group_id;
 
+-- statement: scim_user_maintained
+-- A row, if SCIM is enabled and maintains the account.
+-- index: scim_users_user_id_key
+-- reads: scim_settings
+-- takes: user_id text
+-- gives: user_id text
+select s.user_id
+from scim_users s
+where s.user_id = :user_id and exists (select 1 from scim_settings c where c.is_enabled);
+
 -- statement: scim_user_unclaimed
 -- The account of the SCIM user whom the provider knows by that name or id, if nobody has signed in to it through a
 -- provider, and if the provider is that of the settings. A name counts before an id.

@@ -33,6 +33,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/admin/mail", load: () => import("./admin/mail.tsx") },
 	{ pattern: "/app/admin/costs", load: () => import("./admin/costs.tsx") },
 	{ pattern: "/app/admin/texts", load: () => import("./admin/texts.tsx") },
+	{ pattern: "/app/admin/saml", load: () => import("./admin/saml.tsx") },
 	{ pattern: "/app/admin/maintenance", load: () => import("./admin/maintenance.tsx") },
 	{ pattern: "/app/admin/audit-trail", load: () => import("./admin/audit_trail.tsx") },
 	{ pattern: "/app/admin/queue", load: () => import("./queue/admin_queue.tsx") },

@@ -34,6 +34,7 @@ export const sections = [
 	{ key: "organizations", word: "Organizations" },
 	{ key: "users", word: "Users" },
 	{ key: "oidc", word: "OpenID providers" },
+	{ key: "saml", word: "SAML" },
 	{ key: "scim", word: "Provisioning" },
 	{ key: "versions", word: "Engine versions" },
 	{ key: "general", word: "General" },
