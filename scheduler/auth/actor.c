@@ -7,6 +7,7 @@
 #include "scheduler/auth/actor.sql.h"
 #include "scheduler/auth/closed.h"
 #include "scheduler/auth/run_token.h"
+#include "scheduler/auth/identity/scim_tokens.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/audit.h"
@@ -115,6 +116,19 @@ static int run_find(struct store *store, const char *hash, struct actor *ret_act
 	return 0;
 }
 
+static int scim_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	struct scim_token found;
+
+	if (scim_token_find(store, hash, &found, err) < 0)
+		return -1;
+	*ret_actor = (struct actor){.kind = ACTOR_SCIM,
+		.token = found.id,
+		.scim_enabled = found.is_enabled,
+		.scim_paused = found.is_paused};
+	return 0;
+}
+
 int actor_find(struct store *store, const char *bearer, struct actor *ret_actor, struct err *err)
 {
 	char hash[SHA256_HEX_SIZE];
@@ -126,6 +140,8 @@ int actor_find(struct store *store, const char *bearer, struct actor *ret_actor,
 		return task_find(store, hash, ret_actor, err);
 	if (text_starts(bearer, RUN_TOKEN_PREFIX))
 		return run_find(store, hash, ret_actor, err);
+	if (text_starts(bearer, SCIM_TOKEN_PREFIX))
+		return scim_find(store, hash, ret_actor, err);
 	return owner_find(store, &token, hash, ret_actor, err);
 }
 

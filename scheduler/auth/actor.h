@@ -13,7 +13,7 @@
 #include "scheduler/store/store.h"
 
 struct actor {
-	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK, ACTOR_RUN } kind;
+	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK, ACTOR_RUN, ACTOR_SCIM } kind;
 	struct id user; /* of an ACTOR_USER */
 	char username[64];
 	bool is_site_admin;
@@ -27,6 +27,7 @@ struct actor {
 	struct id pool;                    /* of an ACTOR_POOL */
 	struct id run;                     /* of an ACTOR_TASK, while its result is open; of an ACTOR_RUN */
 	struct id workspace, organization; /* of an ACTOR_RUN: the run's processes (run_token.h) */
+	bool scim_enabled, scim_paused;    /* of an ACTOR_SCIM: the settings of SCIM (scim_tokens.h) */
 	/* Has a further column `closed` (auth/closed.h). */
 	struct response_scope scope;
 };

@@ -22,7 +22,7 @@ from support.routes import table
 from support.samples import DOCUMENTS, SAMPLES, document_of
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest, leaks, missing_ids
 
-BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
+BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2"}
 
 # ---- the permissions of each kind of token ----
 
@@ -43,7 +43,7 @@ NO_CSRF = {403}
 ONLY_READS = {403}
 
 # The other routes accept only tokens of their own kind (proto/README.md).
-REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_PROVISION": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
 # The permissions of routes that ignore cookies.
 NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK", "CAN_DELIVER"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
@@ -168,6 +168,7 @@ def kinds(api_site, victim, attacker, owner_session):
         ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, NOT_FOUND),
+        ("a SCIM token", bearer(victim.scim_token), FOR_EVERYBODY | {"CAN_PROVISION"}, NOT_FOUND),
         ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, NOT_FOUND),
         ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, NOT_FOUND, OF_ANY_RUN),
         ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, NOT_FOUND),
@@ -196,6 +197,8 @@ def body_of(route, victim):
         return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
                 "deliveries": [{"id": victim.ids["result"], "attempt": 1, "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "gave-up"}],
                 "callbacks": [result], "task-results": [victim.ids["result"]]}
+    if route.kind == "SCIM" and route.body == "JSON":
+        return {"userName": "forged", "displayName": "forged", "emails": [{"value": "forged@example.com"}], "Operations": [{"op": "replace", "path": "displayName", "value": "forged"}]}
     if route.body in ("NO_BODY", "RAW"):
         return None if route.body == "NO_BODY" else b"forged"
     return document_of(route.handler, victim.ids)
@@ -225,7 +228,7 @@ def is_skipped(kind, route):
     """Requests that would change the caller's own objects, or would block."""
     passes = kind.expected(route) is None
     own_worker = route.permission in ("CAN_WORK", "CAN_KEEP_LEASES") and route.kind == "WORKER"
-    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind == "NOTIFIER")
+    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind in ("NOTIFIER", "SCIM"))
 
 
 def test_every_route_has_test_objects_and_a_document(victim):
@@ -406,13 +409,14 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 # ---- positive control ----
 
 # These delete objects that other requests need, so they are called last and in this order.
-DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
+DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete", "admin_scim_settings_delete"]
 
 
 def headers_of(route, victim, api_site, session):
     """The headers of an authorized caller of this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.fake_worker.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
-                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
+                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"],
+                     "CAN_PROVISION": victim.scim_token}
     if route.kind == "SITE":
         return session.cookie
     if ":git_job" in route.path:
@@ -466,6 +470,8 @@ def is_gate_closed(route, answer):
     """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
+    if route.handler == "scim_search":
+        return answer.status != 501  # not offered
     if route.permission == "CAN_DELIVER":
         return answer.status != 401  # this site has no GitHub App (tests/integration/vcs/test_github_app.py)
     if route.permission == "CAN_CALL_BACK":

@@ -26,7 +26,7 @@ LIST = ROOT / "tests/gotfe.txt"
 ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_General_Update$)")
 # Versions that some tests expect every installation to list.
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
-ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|Workspaces|TerraformVersions|OPAVersions|SentinelVersions)_")
+ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|Workspaces|TerraformVersions|OPAVersions|SentinelVersions|SCIMGroups|SCIMGroupMappings|SCIMTokens)_")
 # These tests run only for an API with features in beta, which some others refuse.
 BETA = re.compile(r"_Beta_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|AddPolicyOverrides|MultipleTokens")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")

@@ -174,6 +174,10 @@ SAMPLES = {
         "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
         "unused-token-days": number(0, -1, 3651),
     }),
+    "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense"), "identity-provider-id": text(None, "nonsense")}),
+    "admin_scim_tokens_create": Sample("authentication-tokens", {"description": text(), "expired-at": text(None, "tomorrow", "2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")}, needed=False),
+    "team_mappings_create": Sample("scim-group-mappings", {"scim-group-id": text("nonsense", "")}),
+    "team_mappings_update": Sample("scim-group-mappings", {"scim-sync-paused": flag()}),
     "customization_settings_update": Sample("customization-settings", {
         "support-email-address": text("", "nobody"), "login-help": text(""), "footer": text(""), "error": text(""), "new-user": text(""),
     }),

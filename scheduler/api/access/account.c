@@ -22,6 +22,11 @@ json_t *user_resource(const void *of_row)
 		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
 		"can-manage-user-tokens", 1);
 
+	if (user->scim_enabled)
+		json_object_update_new(attributes,
+			json_pack("{sb so so}", "is-scim-managed", user->scim_user_name != NULL, "scim-username",
+				json_string_or_null(user->scim_user_name), "scim-updated-at",
+				time_shown(user->scim_updated_at)));
 	return resource_new("users", user->id, attributes, NULL);
 }
 

@@ -28,7 +28,9 @@ int actor_accepted(const struct request *req, struct err *err)
 		return err_set(err, ERR_UNAUTHORIZED, "an agent token is needed here");
 	if (gate == CAN_NOTIFY && actor->kind != ACTOR_NOTIFIER)
 		return err_set(err, ERR_UNAUTHORIZED, "a notifier's token is needed here");
-	if (gate == CAN_WORK || gate == CAN_NOTIFY)
+	if (gate == CAN_PROVISION && actor->kind != ACTOR_SCIM)
+		return err_set(err, ERR_UNAUTHORIZED, "a SCIM token is needed here");
+	if (gate == CAN_WORK || gate == CAN_NOTIFY || gate == CAN_PROVISION)
 		return 0;
 	if (gate == CAN_ANYTHING_SIGNED_IN || gate == CAN_ADMINISTER_SITE)
 		user = user && !actor->is_service && (gate != CAN_ADMINISTER_SITE || actor->is_site_admin);

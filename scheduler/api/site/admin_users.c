@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/access/account.h"
+#include "scheduler/api/access/offboarding.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
@@ -85,12 +86,20 @@ static int admin_user_act(struct request *req, struct response *res,
 
 int admin_users_suspend(struct request *req, struct response *res, struct err *err)
 {
-	return admin_user_act(req, res, user_suspend, true, err);
+	if (other_user_check(req, err) < 0 || user_end_access(req, param(req, "user"), err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+static int reinstate(struct store *store, const char *id, bool wanted, struct err *err)
+{
+	(void)wanted;
+	return user_reinstate(store, id, err);
 }
 
 int admin_users_unsuspend(struct request *req, struct response *res, struct err *err)
 {
-	return admin_user_act(req, res, user_suspend, false, err);
+	return admin_user_act(req, res, reinstate, false, err);
 }
 
 int admin_users_grant(struct request *req, struct response *res, struct err *err)

@@ -9,6 +9,7 @@ import uuid
 
 import pytest
 
+from support import scim as idp
 from support.api import Api, ApiError
 from support.browser import Browser
 from support.oidc_provider import Key, OidcProvider, encoded, signed_with_the_public_key, unsigned
@@ -699,3 +700,28 @@ def test_attempts_expire(api_site, sso):
     browser, page = sso.begin()
     api_site.change("update sign_in_attempts set created_at = now() - interval '11 minutes'")
     assert sso.finish(browser, page).status == 403
+
+
+# ---- accounts that SCIM made ----
+
+
+def test_the_first_sign_in_gets_the_account_that_scim_made(sso, api_site):
+    scim = idp.enabled(api_site)
+    idp.settings(sso.admin, identity_provider_id=sso.id)
+    subject, other = f"00u{uuid.uuid4().hex[:10]}", f"00u{uuid.uuid4().hex[:10]}"
+    made, suspended = scim.user(externalId=subject), scim.user(externalId=other, active=False)
+    ((account,),) = api_site.ask("select user_id from scim_users where id = %s", made["id"])
+    sso.signed_in(sub=subject, preferred_username="elsewhere", email="other@example.com")
+    assert sso.user(subject)[0] == account
+    assert "suspended" in sso.sign_in(sub=other).text and sso.user(other) is None
+    scim.ask("DELETE", f"Users/{made['id']}", status=204)
+    sso.signed_in(sub=subject, preferred_username="again")
+    assert sso.user(subject)[0] != account
+    # Another account is never reached by the name of a user whom somebody has signed in as, nor through another provider.
+    idp.settings(sso.admin, identity_provider_id=None)
+    third = scim.user(externalId=f"third-{subject}")
+    api_site.change("insert into identity_providers (id, kind, name, issuer) values ('idp-third', 'oidc', 'third', 'https://third.example.com') on conflict do nothing")
+    sso.signed_in(sub=f"third-{subject}", preferred_username="third")
+    assert sso.user(f"third-{subject}")[0] != api_site.ask("select user_id from scim_users where id = %s", third["id"])[0][0]
+    api_site.change("delete from identity_providers where id = 'idp-third'")
+    sso.admin.call("DELETE", "admin/scim-settings")

@@ -66,7 +66,9 @@ def test_a_suspended_user_has_no_access_until_unsuspended(api_site, org):
     assert "New token" not in second_browser.ask("/app/settings/tokens").text
     assert list(listed(org, q=name, **{"filter[suspended]": "true"})) == [user]
     assert not act(org, user, "unsuspend")["is-suspended"]
-    assert person.get("account/details").data["id"] == user
+    assert person.call("GET", "account/details").status == 401  # their tokens have ended
+    browser = Browser(org.url, address="10.1.2.5").sign_in(name, created["password"])
+    assert "New token" in browser.ask("/app/settings/tokens").text
 
 
 def test_site_admin_rights_are_granted_and_revoked(org, person):

@@ -13,10 +13,11 @@ const actions = {
 	suspend: {
 		key: "suspend",
 		word: "Suspend",
-		follows: "They can't sign in, and their sessions and tokens are refused at once. Runs that they started go on.",
+		follows:
+			"They can't sign in. Their sessions, their tokens and the agent tokens that they made end at once, for good. Runs that they started go on, and wait for a confirmation before they are applied.",
 		danger: true,
 	},
-	resume: { key: "unsuspend", word: "Resume", follows: "They can sign in again, and their tokens work again." },
+	resume: { key: "unsuspend", word: "Resume", follows: "They can sign in again. They need new tokens." },
 	grant: {
 		key: "grant_admin",
 		word: "Make site admin",
