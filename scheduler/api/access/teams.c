@@ -44,10 +44,10 @@ static json_t *team_permissions(const struct team_row *row)
 	bool members = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
 	bool access = rights_may(row->rights, CAN_MANAGE_ORGANIZATION_ACCESS);
 
-	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership", own && members,
-		"can-update-organization-access", plain && access, "can-update-name", plain && own && manage,
-		"can-update-visibility", plain && manage, "can-update-sso-team-id", own && manage,
-		"can-update-member-token-management", manage);
+	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership",
+		own && members, "can-update-organization-access", plain && access, "can-update-name",
+		plain && own && manage, "can-update-visibility", plain && manage, "can-update-sso-team-id",
+		own && manage, "can-update-member-token-management", manage);
 }
 
 /* All flags of the organization access. The owners team has all of them. */

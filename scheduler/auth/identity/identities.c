@@ -109,7 +109,8 @@ static int claims_apply(struct signing_in *s, struct err *err)
 		return -1;
 	if (person->site_admin < 0)
 		return 0;
-	return db_query(s->store->db, NULL, err, identity_site_admin, .user_id = user, .wanted = person->site_admin > 0);
+	return db_query(
+		s->store->db, NULL, err, identity_site_admin, .user_id = user, .wanted = person->site_admin > 0);
 }
 
 static int sign_in_in(void *data, struct err *err)

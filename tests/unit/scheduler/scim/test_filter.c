@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
+#include "common/text.h"
 #include "scheduler/scim/filter.h"
 
 static struct scim_filter filter;
@@ -94,7 +95,7 @@ static void other_texts_are_refused(void **state)
 		scim_filter_release(&filter);
 	}
 	memset(name, 'a', SCIM_NAME_SIZE);
-	strcpy(name + SCIM_NAME_SIZE, " pr");
+	text_copy(name + SCIM_NAME_SIZE, sizeof(name) - SCIM_NAME_SIZE, " pr");
 	assert_false(parses(name));
 	assert_true(parses(name + 1));
 	scim_filter_release(&filter);
@@ -112,7 +113,7 @@ static void depth_and_size_are_bounded(void **state)
 	(void)state;
 	for (int depth = 1; depth < 40; depth++) {
 		memset(text, '(', (size_t)depth);
-		strcpy(text + depth, "a pr");
+		text_copy(text + depth, sizeof(text) - (size_t)depth, "a pr");
 		memset(text + depth + 4, ')', (size_t)depth);
 		text[2 * depth + 4] = '\0';
 		assert_int_equal(parses(text), depth < SCIM_MAX_DEPTH);
