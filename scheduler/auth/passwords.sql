@@ -20,11 +20,27 @@ delete from sessions where user_id = :user_id and (:keep_session::text is null o
 select id from users where lower(username) = lower(:username) and not is_service_account;
 
 -- statement: password_read
--- The password of the user of that name, in any case, if they may sign in with it.
+-- The password of the user of that name, in any case, if they may sign in with it. The site can limit passwords to
+-- break-glass accounts.
 -- index: users_username
+-- reads: site_settings
 -- takes: username text
 -- gives: id text, password_hash text null
 select id, password_hash
 from users
 where lower(username) = lower(:username) and password_hash is not null and not is_service_account
-    and not is_suspended;
+    and not is_suspended
+    and (is_break_glass
+        or coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true));
+
+-- statement: password_alternatives
+-- Other ways to sign in than with the password of a usual account: an enabled identity provider, and a break-glass
+-- account with a password.
+-- reads: identity_providers, users
+-- gives: has_provider boolean, has_break_glass boolean
+select exists (select 1 from identity_providers where is_enabled) as has_provider,
+    exists (
+        select 1
+        from users
+        where is_break_glass and password_hash is not null and not is_service_account and not is_suspended
+    ) as has_break_glass;

@@ -52,14 +52,24 @@ char *site_text(const char *name)
 	return text;
 }
 
-bool site_flag(const char *name)
+static bool flag_or(const char *name, bool fallback)
 {
 	bool is_set;
 
 	pthread_mutex_lock(&known_lock);
-	is_set = json_bool_at(known, name, false);
+	is_set = json_bool_at(known, name, fallback);
 	pthread_mutex_unlock(&known_lock);
 	return is_set;
+}
+
+bool site_flag(const char *name)
+{
+	return flag_or(name, false);
+}
+
+bool site_takes_passwords(void)
+{
+	return flag_or(SITE_TAKES_PASSWORDS, true);
 }
 
 int site_group_update(

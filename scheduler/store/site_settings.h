@@ -37,6 +37,9 @@ json_t *site_mail_server_of(const json_t *smtp, const char *password);
 #define SITE_ALLOWS_FORKS  "allow-speculative-plans-on-pull-requests-from-forks"
 #define SITE_PASSES_OTHERS "send-passing-statuses-for-untriggered-speculative-plans"
 bool site_flag(const char *name);
+/* Whether all people may sign in with a password; otherwise only break-glass accounts may. */
+#define SITE_TAKES_PASSWORDS "password-sign-in-enabled"
+bool site_takes_passwords(void);
 
 /* A text of customization-settings, as HTML of a site admin, or "". The caller frees it. Each scheduler reads them
  * every ten seconds. */

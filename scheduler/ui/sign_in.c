@@ -47,6 +47,26 @@ struct form {
 	const char *back, *wrong; /* wrong: a sentence, or NULL */
 };
 
+/* The form is folded away if only break-glass accounts have passwords, and shown after an attempt that failed. */
+static void password_form(struct page_buf *page, const struct form *form)
+{
+	bool folded = !site_takes_passwords();
+
+	if (folded)
+		page_html(page, form->wrong ? "<details open>\n" : "<details>\n");
+	if (folded)
+		page_html(page, "<summary>Break-glass account</summary>\n");
+	page_html(page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
+	page_input(page, "Username", "username", "text",
+		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
+	page_input(page, "Password", "password", "password",
+		"autocomplete=\"current-password\" required maxlength=\"256\"");
+	page_field(page, "return", form->back);
+	page_html(page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	if (folded)
+		page_html(page, "</details>\n");
+}
+
 static int form_show(const struct request *req, struct response *res, const struct form *form, struct err *err)
 {
 	const char *back = form->back, *wrong = form->wrong;
@@ -62,13 +82,7 @@ static int form_show(const struct request *req, struct response *res, const stru
 		buf_release(&page.html);
 		return -1;
 	}
-	page_html(&page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
-	page_input(&page, "Username", "username", "text",
-		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
-	page_input(&page, "Password", "password", "password",
-		"autocomplete=\"current-password\" required maxlength=\"256\"");
-	page_field(&page, "return", back);
-	page_html(&page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	password_form(&page, form);
 	page_site_text(&page, "login-help", "site-text");
 	support_show(&page);
 	page_script(&page, "sign_in.js"); /* keeps the fragment of the address */

@@ -19,8 +19,8 @@ from support.browser import Browser
 from support.connection import Connection
 from support.fake_worker import upload_batch
 from support.routes import table
-from support.samples import SAMPLES
-from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
+from support.samples import DOCUMENTS, SAMPLES, document_of
+from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest, leaks, missing_ids
 
 BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2"}
 
@@ -181,23 +181,6 @@ def kinds(api_site, victim, attacker, owner_session):
 # ---- requests ----
 
 
-def linkage(type, key):
-    return lambda victim: {"data": [{"type": type, "id": victim.ids[key]}]}
-
-
-# Documents of the routes for which support/samples.py has no complete one, by the handler's name.
-DOCUMENTS = {
-    "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
-    "tag_bindings_update": lambda victim: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
-    "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
-    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda victim: {}, "notification_configurations_verify": lambda victim: {},
-    "retention_policies_write": lambda victim: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
-    "account_password": lambda victim: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
-    "policy_set_tags_attach": lambda victim: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda victim: {"data": [{"tag-key": "forged"}]},
-    "subscriptions_create": lambda victim: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
-}
-
-
 def body_of(route, victim):
     """A body that would be accepted from an authorized caller."""
     if route.kind == "SITE":
@@ -218,7 +201,7 @@ def body_of(route, victim):
         return {"userName": "forged", "displayName": "forged", "emails": [{"value": "forged@example.com"}], "Operations": [{"op": "replace", "path": "displayName", "value": "forged"}]}
     if route.body in ("NO_BODY", "RAW"):
         return None if route.body == "NO_BODY" else b"forged"
-    return DOCUMENTS[route.handler](victim) if route.handler in DOCUMENTS else SAMPLES[route.handler].document(victim.ids)
+    return document_of(route.handler, victim.ids)
 
 
 def query_of(route, victim):
@@ -232,13 +215,6 @@ def query_of(route, victim):
 
 def path_of(route, victim, ids=None):
     return BASES[route.kind] + victim.fill(route.path, ids) + query_of(route, victim)
-
-
-def leaks(victim, request, answer):
-    """Names, secrets and ids of the victim in the answer, except those in the request itself."""
-    text = answer.text + str(answer.headers)
-    found = set(re.findall(r"vtm[-_]\w[\w-]*", text)) | {id for id in victim.ids.values() if len(id) > 12 and id in text}
-    return sorted(one for one in found if one not in request)
 
 
 def statuses(route, answer):
@@ -294,11 +270,6 @@ def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim
 
 # Headers that differ between any two answers.
 VOLATILE_HEADERS = {"date", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"}
-
-
-def missing_ids(ids, *kept):
-    """Ids and names of objects that do not exist, as long as the real ones."""
-    return {key: value if key in kept else value[: value.find("-") + 1] + "A" * (len(value) - value.find("-") - 1) for key, value in ids.items()}
 
 
 def comparable(answer):

@@ -170,7 +170,7 @@ SAMPLES = {
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": flag(),
-        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "limit-organizations-per-user": flag(),
+        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "password-sign-in-enabled": only(True), "limit-organizations-per-user": flag(),
         "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
         "unused-token-days": number(0, -1, 3651),
     }),
@@ -258,3 +258,25 @@ SAMPLES = {
     "notification_configurations_update": Sample("notification-configurations", {"name": name("updated"), "url": text(Of("url"), "", "nonsense"), "enabled": flag(False), "token": text("key"),
                                                                                   "triggers": texts(["run:created"], ["nonsense"])}),
 }
+
+
+def linkage(type, key):
+    return lambda world: {"data": [{"type": type, "id": world[key]}]}
+
+
+# Documents of the endpoints whose sample is incomplete, or that have none, by the handler's name.
+DOCUMENTS = {
+    "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
+    "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
+    "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda world: {}, "notification_configurations_verify": lambda world: {},
+    "retention_policies_write": lambda world: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
+    "account_password": lambda world: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
+    "policy_set_tags_attach": lambda world: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda world: {"data": [{"tag-key": "forged"}]},
+    "subscriptions_create": lambda world: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
+}
+
+
+def document_of(handler, world):
+    """A body that the endpoint accepts from an authorized caller, with the world's objects."""
+    return DOCUMENTS[handler](world) if handler in DOCUMENTS else SAMPLES[handler].document(world)

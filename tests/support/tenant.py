@@ -49,6 +49,26 @@ def digest(database):
     return dict(connection.execute(statement, prepare=True).fetchall())
 
 
+def mentions(database, text):
+    """{table: digest of its rows that contain the text}."""
+    connection, statement = watched(database)
+    tables = re.findall(r"select '(\w+)'", statement)
+    digests = (f"select '{table}', sum(hashtextextended((to_jsonb(t) - array{RESTLESS_COLUMNS})::text, 0))::text from {table} t where strpos(to_jsonb(t)::text, %(text)s) > 0" for table in tables)
+    return dict(connection.execute(" union all ".join(digests), {"text": text}).fetchall())
+
+
+def leaks(tenant, request, answer):
+    """Names, secrets and ids of the tenant in the answer, except those in the request itself."""
+    text = answer.text + str(answer.headers)
+    found = set(re.findall(rf"{tenant.mark}[-_]\w[\w-]*", text)) | {id for id in tenant.ids.values() if len(id) > 12 and id in text}
+    return sorted(one for one in found if one not in request)
+
+
+def missing_ids(ids, *kept):
+    """Ids and names of objects that do not exist, as long as the real ones."""
+    return {key: value if key in kept else value[: value.find("-") + 1] + "A" * (len(value) - value.find("-") - 1) for key, value in ids.items()}
+
+
 class Tenant:
     """ids: an object for each name in the paths of routes.def (`:workspace`). The owner is not a site admin."""
 
@@ -162,13 +182,17 @@ class Tenant:
         """A configuration, and a state with an output."""
         api, ids, mark = self.api, self.ids, self.mark
         ids["configuration"] = api.upload(ids["workspace"], {"main.tf": f"# {mark}-configuration"})
-        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [], "outputs": {f"{mark}_output": {"value": f"{mark}-value", "type": "string"}}}
-        text = json.dumps(state).encode()
         api.post(f"workspaces/{ids['workspace']}/actions/lock", {})
-        attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}
-        self.make("state", f"workspaces/{ids['workspace']}/state-versions", "state-versions", attributes)
+        ids["state"] = self.state(ids["workspace"])
         api.post(f"workspaces/{ids['workspace']}/actions/unlock", {})
         ids["output"] = api.get(f"state-versions/{ids['state']}/outputs").data[0]["id"]
+
+    def state(self, workspace):
+        """A state of a workspace that the owner has locked."""
+        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [], "outputs": {f"{self.mark}_output": {"value": f"{self.mark}-value", "type": "string"}}}
+        text = json.dumps(state).encode()
+        attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}
+        return self.api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data["id"]
 
     def make_runs(self):
         """A run that waits for its run task, and two whose plans are claimed jobs. All keep their status during the

@@ -2,6 +2,7 @@
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/site/timeouts.h"
+#include "scheduler/auth/passwords.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/site_settings.h"
 
@@ -22,6 +23,7 @@ static const struct field settings[] = {
 	{"limit-organizations-per-user", FIELD_BOOL, "false"},
 	{"limit-user-organization-creation", FIELD_BOOL, "false"},
 	{"limit-workspaces-per-organization", FIELD_BOOL, "false"},
+	{SITE_TAKES_PASSWORDS, FIELD_BOOL, "true"},
 	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
 	{"unused-token-days", FIELD_INT, "0"},
 };
@@ -87,11 +89,20 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 	return 0;
 }
 
+/* Somebody must be able to sign in without passwords, and somebody if the identity provider fails. */
+static int passwords_check(const struct request *req, const json_t *changes, struct err *err)
+{
+	if (json_bool_at(changes, SITE_TAKES_PASSWORDS, true))
+		return 0;
+	return password_alternatives_check(req->store, "/data/attributes/" SITE_TAKES_PASSWORDS, err);
+}
+
 int admin_settings_update(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *changes = json_object(), *set = NULL;
 
-	if (settings_read(req, changes, err) < 0 || site_settings_update(req->store, changes, &set, err) < 0)
+	if (settings_read(req, changes, err) < 0 || passwords_check(req, changes, err) < 0 ||
+		site_settings_update(req->store, changes, &set, err) < 0)
 		return -1;
 	return settings_show(res, set);
 }

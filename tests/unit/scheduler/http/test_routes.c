@@ -113,7 +113,11 @@ static void only_listed_routes_need_no_token(void **state)
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
 		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",
 		"/oauth/authorize", "/oauth/token", "/auth/:callback", "/auth/:callback/callback",
-		"/github-app/connect/:organization", "/github-app/setup", "/github-app/callback"};
+		"/github-app/connect/:organization", "/github-app/setup", "/github-app/callback",
+		"/oidc/:provider/sign-in", "/oidc/:provider/callback", "/oidc/:provider/sign-out",
+		"/oidc/:provider/backchannel-logout", "/app/login/provider", "/app/settings/identities",
+		"/app/settings/identities/:provider/unlink", "/users/saml/metadata", "/users/saml/metadata.xml",
+		"/users/saml/auth", "/users/saml/logout"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {

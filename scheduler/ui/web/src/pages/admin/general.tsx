@@ -23,6 +23,12 @@ const fields: readonly FieldRow[] = [
 		label: "Only site admins create organizations",
 		kind: "flag",
 	},
+	{
+		name: "password-sign-in-enabled",
+		label: "People sign in with passwords",
+		kind: "flag",
+		hint: "Otherwise only break-glass accounts do, and all others sign in through an identity provider.",
+	},
 	{ name: "limit-organizations-per-user", label: "Limit the organizations that a person owns", kind: "flag" },
 	{
 		name: "default-organizations-per-user-ceiling",
