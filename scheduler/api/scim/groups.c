@@ -112,11 +112,12 @@ static int members_each(struct scim_members *members, const json_t *value, bool 
 {
 	json_auto_t *single = json_is_array(value) ? NULL : json_pack("[O]", value);
 	const json_t *given = single ? single : value, *member;
-	const char *id, *display;
 	size_t i;
 
 	json_array_foreach(given, i, member)
 	{
+		const char *id = NULL, *display = NULL;
+
 		if (member_read(member, &id, &display, err) < 0)
 			return -1;
 		if (adds)

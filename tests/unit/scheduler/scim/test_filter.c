@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/buf.h"
+#include "common/text.h"
 #include "scheduler/scim/filter.h"
 
 static struct scim_filter filter;
