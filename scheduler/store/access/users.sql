@@ -2,11 +2,13 @@
 
 -- fragment: users_select()
 -- Users as all may see them.
-select id, username, email, is_site_admin, is_service_account, created_at from users;
+select id, username, email, is_site_admin, is_service_account, :has_factor(users.id) as has_factor, created_at
+from users;
 
 -- fragment: users_site_select()
 -- Users as site admins see them.
-select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at,
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.is_break_glass,
+    :has_factor(u.id) as has_factor, u.created_at,
     (
         select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
         from organization_memberships m
@@ -16,12 +18,13 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 
 -- shape: user
 -- total bigint optional, id text, username text null, email text null, is_site_admin boolean,
--- is_service_account boolean, is_suspended boolean optional, created_at timestamptz,
+-- is_service_account boolean, has_factor boolean, is_suspended boolean optional,
+-- is_break_glass boolean optional, created_at timestamptz,
 -- organizations jsonb optional
 
 -- statement: user_read
 -- The user of that id.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
 -- takes: id text
 -- gives: user
 :users_select() where id = :id;
@@ -35,17 +38,19 @@ select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
 -- The users with these ids.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
 -- takes: ids text[]
 -- gives: user
 :users_select() where id = any(:ids::text[]);
 
 -- statement: user_read_known
 -- The user, if the requester is that user or an active member of one of their organizations; null sees all.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- takes: id text, requester_id text
 -- gives: user
-:users_select() u
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, :has_factor(u.id) as has_factor,
+    u.created_at
+from users u
 where id = :id
     and (:requester_id::text is null or id = :requester_id
             or exists (
@@ -109,7 +114,7 @@ where id = :id;
 
 -- statement: users_list
 -- One page of all people, the oldest first.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- reads: users
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
 -- gives: user
@@ -131,7 +136,7 @@ order by f.created_at, f.id;
 
 -- statement: user_read_for_site
 -- The person of that id.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- takes: id text
 -- gives: user
 :users_site_select() from users u where u.id = :id and not u.is_service_account;
