@@ -59,14 +59,14 @@ static const char *match_value(const struct route_match *match, const char *name
 
 static void action_set(struct audit_action *action, const char *method, const struct segments *segments, int named)
 {
-	const char *tail = named + 2 < (int)segments->count ? segments->at[named + 1] : "";
 	const char *last = segments->at[segments->count - 1];
+	bool acts = segments->count > API_SEGMENTS + 1 && text_equal(segments->at[segments->count - 2], "actions");
 	size_t verb = 0;
 
 	while (verb + 1 < ARRAY_LEN(verbs) && !text_equal(verbs[verb].method, method))
 		verb++;
 	text_copy(action->action, sizeof(action->action), verbs[verb].action);
-	if (named > 0 && text_equal(tail, "actions"))
+	if (acts)
 		text_copy(action->action, sizeof(action->action), last);
 	else if (named > 0 && text_equal(segments->at[named - 1], "relationships"))
 		text_copy(action->action, sizeof(action->action), verbs[verb].of_relation);
@@ -176,9 +176,24 @@ struct event {
 	const json_t *details; /* or NULL */
 };
 
+/* The event's details: the handler's facts, and the site admin who acts as the user. */
+static json_t *details_of(const struct request *req, const json_t *given)
+{
+	json_t *details = json_object();
+
+	json_object_update(details, req->audit->details);
+	json_object_update(details, (json_t *)given);
+	if (req->actor.impersonator.text[0]) {
+		json_object_set_new(details, "impersonator-id", json_string(req->actor.impersonator.text));
+		json_object_set_new(details, "impersonator", json_string(req->actor.impersonator_name));
+	}
+	return details;
+}
+
 static int event_add(struct request *req, const struct event *of, struct audit_batch *batch, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array names = DB_ARRAY_INIT;
+	json_auto_t *details = details_of(req, of->details);
 	const struct audit_action *action = &of->action;
 	struct audit_note *audit = req->audit;
 	bool signed_path = req->route && req->route->permission == CAN_WITH_SIGNATURE;
@@ -197,7 +212,7 @@ static int event_add(struct request *req, const struct event *of, struct audit_b
 		.resource_id = action->id,
 		.workspace = audit->workspace.text,
 		.attributes = &names,
-		.details = of->details};
+		.details = details};
 
 	if (!audit->request[0])
 		audit_uuid(audit->request);

@@ -113,6 +113,8 @@ static int signed_in_start(struct request *req, struct response *res, const stru
 	_cleanup_(freep) char *path = mem_printf("/oidc/%s/sign-in?purpose=%s", provider->id.text, order->purpose);
 	int allowed = page_need_user(req, res, path, err);
 
+	if (allowed > 0)
+		allowed = page_user_self(req, res);
 	if (allowed <= 0)
 		return allowed;
 	if (text_equal(order->purpose, "test") && !req->actor.is_site_admin)

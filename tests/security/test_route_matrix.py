@@ -79,11 +79,11 @@ class Kind:
 
 
 # These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
-# pass their gate; integration/access/test_sign_in.py and integration/access/test_tokens.py do.
-OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
+# pass their gate; integration/access has tests that do.
+OWN_ACCOUNT = {"account_update", "account_password", "account_sessions_delete_others", "organizations_create"}
 # Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
 # own data.
-OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink"}
+OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink", "ui_passkey_options", "ui_passkey_sign_in"}
 # Answers of identity providers, which a browser's attempt must match (integration/identity).
 OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout", "saml_auth_page", "saml_auth_response", "saml_logout_page",
                 "saml_logout_message"}
@@ -327,8 +327,8 @@ def keys_of(name):
 
 # ---- pages ----
 
-# Forms that belong to no session. They need a name and a password, or a code.
-WITHOUT_SESSION = {"ui_sign_in", "oauth_token"} | OF_PROVIDERS
+# Forms that belong to no session. They need a name and a password, a code, or a passkey.
+WITHOUT_SESSION = {"ui_sign_in", "ui_factor_check", "ui_passkey_options", "ui_passkey_sign_in", "ui_forgot", "ui_reset", "oauth_token"} | OF_PROVIDERS
 
 
 def test_forms_without_their_sessions_csrf_token_are_refused(api_site, victim, attacker):
@@ -441,6 +441,9 @@ def own_ids(route, victim, session):
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
         return {**victim.ids, "token": victim.api_site.ask(query, session.name)[0][0]}
+    if route.handler in ("ui_factor_remove", "ui_sessions_end", "account_sessions_delete"):
+        user = victim.ids["user"] if route.kind == "API" else victim.api_site.ask("select id from users where username = %s", session.name)[0][0]
+        return {**victim.ids, **victim.signs_in_by(user)}
     if route.handler == "tokens_delete":
         created = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": created.data["id"]}
@@ -474,6 +477,8 @@ def is_gate_closed(route, answer):
         return answer.status != 501  # not offered
     if route.permission == "CAN_DELIVER":
         return answer.status != 401  # this site has no GitHub App (tests/integration/vcs/test_github_app.py)
+    if route.handler == "ui_passkey_sign_in":
+        return answer.status != 401  # there is no passkey (tests/integration/access/test_second_factors.py)
     if route.permission == "CAN_CALL_BACK":
         return answer.status != 503 or "No notifier" not in answer.text  # this site has none
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from support.process import clean_environment
+from support.runyard import KEYS, Scheduler
 from support.servers import ROOT, Broker, Postgres, Redis
 from support.site import FullSite, new_folder, release_all, sandbox_kind
 from support.vcs_fakes import GitHub
@@ -32,6 +33,7 @@ BETA = re.compile(r"_Beta_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunT
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
 REPOSITORY = "acme/policies"  # at the fake of GitHub
+USER = "admin-security-maintenance"  # whom a test searches
 ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "SUPPORT", "SECURITY_MAINTENANCE", "VERSION_MAINTENANCE")
 
 
@@ -136,6 +138,7 @@ class Stack:
 
     def start(self):
         self.site.start()
+        Scheduler.run_command("add-user", USER, f"{USER}@example.com", database_url=self.site.database, keys=KEYS)
         for tool, version in LISTED.items():
             self.site.api.post(f"admin/{tool}-versions", {"data": {"type": f"{tool}-versions", "attributes": {
                 "version": version, "url": "https://example.com/program.zip", "sha": "0" * 64, "official": True}}})

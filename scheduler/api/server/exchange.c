@@ -187,5 +187,6 @@ void exchange_release(struct exchange *exchange)
 	req->store->scope = NULL;
 	actor_release(&req->actor);
 	path_object_release(&exchange->object);
+	audit_note_release(&exchange->audit);
 	json_decref(req->body);
 }

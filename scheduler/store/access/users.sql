@@ -8,13 +8,14 @@
 
 -- fragment: users_select()
 -- Users as all may see them.
-select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.created_at, :scim_of_user()
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, :has_factor(u.id) as has_factor,
+    u.created_at, :scim_of_user()
 from users u;
 
 -- fragment: users_site_select()
 -- Users as site admins see them.
-select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at,
-    :scim_of_user(),
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.is_break_glass,
+    :has_factor(u.id) as has_factor, u.created_at, :scim_of_user(),
     (
         select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
         from organization_memberships m
@@ -24,13 +25,13 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 
 -- shape: user
 -- total bigint optional, id text, username text null, email text null, is_site_admin boolean,
--- is_service_account boolean, is_suspended boolean optional, created_at timestamptz,
--- organizations jsonb optional, scim_enabled boolean optional, scim_user_name text null optional,
--- scim_updated_at timestamptz null optional
+-- is_service_account boolean, has_factor boolean, is_suspended boolean optional,
+-- is_break_glass boolean optional, created_at timestamptz, organizations jsonb optional,
+-- scim_enabled boolean optional, scim_user_name text null optional, scim_updated_at timestamptz null optional
 
 -- statement: user_read
 -- The user of that id.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
 -- reads: scim_settings
 -- takes: id text
 -- gives: user
@@ -45,7 +46,7 @@ select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
 -- The users with these ids.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
 -- reads: scim_settings
 -- takes: ids text[]
 -- gives: user
@@ -53,7 +54,7 @@ select id from users where lower(username) = lower(:username);
 
 -- statement: user_read_known
 -- The user, if the requester is that user or an active member of one of their organizations; null sees all.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- reads: scim_settings
 -- takes: id text, requester_id text
 -- gives: user
@@ -121,7 +122,7 @@ where id = :id;
 
 -- statement: users_list
 -- One page of all people, the oldest first.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- reads: scim_settings, users
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
 -- gives: user
@@ -143,7 +144,7 @@ order by f.created_at, f.id;
 
 -- statement: user_read_for_site
 -- The person of that id.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
 -- reads: scim_settings
 -- takes: id text
 -- gives: user
