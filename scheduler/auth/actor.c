@@ -7,6 +7,7 @@
 #include "scheduler/auth/actor.sql.h"
 #include "scheduler/auth/closed.h"
 #include "scheduler/auth/run_token.h"
+#include "scheduler/auth/identity/scim_tokens.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/audit.h"
@@ -51,10 +52,14 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		actor.kind = ACTOR_USER;
 		text_copy(actor.user.text, sizeof(actor.user.text), owner->user_id);
 		text_copy(actor.username, sizeof(actor.username), owner->username);
-		actor.is_site_admin = owner->is_site_admin;
+		actor.lacks_factor = owner->lacks_factor;
+		actor.is_site_admin = owner->is_site_admin && !owner->lacks_factor;
 		actor.is_service = owner->is_service_account;
 		actor.must_confirm = owner->must_confirm;
 		text_copy(actor.provider.text, sizeof(actor.provider.text), text_or_empty(owner->provider_id));
+		text_copy(actor.impersonator.text, ID_SIZE, text_or_empty(owner->impersonator_id));
+		text_copy(actor.impersonator_name, sizeof(actor.impersonator_name),
+			text_or_empty(owner->impersonator_name));
 		scope_read(rows, &actor);
 		if (actor.only_workspace.text[0])
 			actor.is_site_admin = false; /* the site's pages belong to no workspace */
@@ -115,6 +120,19 @@ static int run_find(struct store *store, const char *hash, struct actor *ret_act
 	return 0;
 }
 
+static int scim_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	struct scim_token found;
+
+	if (scim_token_find(store, hash, &found, err) < 0)
+		return -1;
+	*ret_actor = (struct actor){.kind = ACTOR_SCIM,
+		.token = found.id,
+		.scim_enabled = found.is_enabled,
+		.scim_paused = found.is_paused};
+	return 0;
+}
+
 int actor_find(struct store *store, const char *bearer, struct actor *ret_actor, struct err *err)
 {
 	char hash[SHA256_HEX_SIZE];
@@ -126,6 +144,8 @@ int actor_find(struct store *store, const char *bearer, struct actor *ret_actor,
 		return task_find(store, hash, ret_actor, err);
 	if (text_starts(bearer, RUN_TOKEN_PREFIX))
 		return run_find(store, hash, ret_actor, err);
+	if (text_starts(bearer, SCIM_TOKEN_PREFIX))
+		return scim_find(store, hash, ret_actor, err);
 	return owner_find(store, &token, hash, ret_actor, err);
 }
 
@@ -212,6 +232,20 @@ static int actor_check_closed(const struct actor *actor, const char *organizatio
 	return closed_check(row_of(requester, &actor->scope.memberships, 0)->closed, organization_id, err);
 }
 
+int actor_factor_check(const struct actor *actor, struct err *err)
+{
+	return actor->lacks_factor
+		? err_set(err, ERR_FORBIDDEN, "site admins need two-factor authentication: set it up at " FACTORS_PATH)
+		: 0;
+}
+
+/* A site admin who acts as a person sees no secrets of theirs. */
+static bool permission_reveals(enum permission permission)
+{
+	return permission == CAN_READ_STATE || permission == CAN_READ_OUTPUTS || permission == CAN_READ_PLAN_JSON ||
+		permission == CAN_READ_MOCKS;
+}
+
 int actor_may(
 	struct store *store, const struct actor *actor, enum permission permission, struct place place, struct err *err)
 {
@@ -224,7 +258,7 @@ int actor_may(
 			permission, place, err);
 	if (!scope_allows(actor, permission, place))
 		return err_set(err, ERR_NOT_FOUND, "not found");
-	if (held && actor_check_closed(actor, place.organization, err) < 0)
+	if (actor_factor_check(actor, err) < 0 || (held && actor_check_closed(actor, place.organization, err) < 0))
 		return -1;
 	if (held && !(held & wanted) && (row->where == PROJECT || row->where == WORKSPACE)) {
 		rights given = 0;
@@ -233,7 +267,11 @@ int actor_may(
 			return -1;
 		held |= given;
 	}
-	return held & wanted ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
+	if (!(held & wanted))
+		return err_set(err, ERR_NOT_FOUND, "not found");
+	if (actor->impersonator.text[0] && permission_reveals(permission))
+		return err_set(err, ERR_FORBIDDEN, "secrets can't be read while you act as another user");
+	return 0;
 }
 
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,

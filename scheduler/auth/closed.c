@@ -17,6 +17,7 @@ static const struct {
 		"the organization requires single sign-on: sign in through its identity provider, and make a new token "
 		"if "
 		"this is one"},
+	{'f', ERR_FORBIDDEN, "the organization needs two-factor authentication: set it up at /app/settings/two-factor"},
 };
 
 int closed_check(const char *closed, const char *organization_id, struct err *err)

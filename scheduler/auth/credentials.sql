@@ -57,6 +57,32 @@ where q.is_required and not u.is_break_glass
     where p.organization_id = :organization and p.token_type = :token_kind(:kind)
 );
 
+-- fragment: has_factor(user)
+-- The condition that a user has a second factor.
+exists (select 1 from second_factors f where f.user_id = :user and f.is_confirmed);
+
+-- fragment: closed_to_passwords(user)
+-- Those of a user's organizations that need a second factor.
+select 'f:' || x.id as which
+from organizations x
+join organization_memberships y on y.organization_id = x.id and y.user_id = :user
+    and y.status = 'active'
+where x.settings ->> 'collaborator-auth-policy' = 'two_factor_mandatory';
+
+-- fragment: closed_without_factor(user, provider)
+-- The same without those that accept the user: with a factor, or because an identity provider checks factors.
+select w.which
+from (:closed_to_passwords(:user)) w
+where :provider is null and not :has_factor(:user);
+
+-- fragment: admins_need_factor()
+-- The condition that the site needs second factors of its admins.
+(select s.settings ->> 'require-two-factor-for-admins' = 'true' from site_settings s) is true;
+
+-- fragment: admin_without_factor(provider)
+-- The condition that a user `u` is a site admin without the second factor that the site needs.
+u.is_site_admin and :provider is null and :admins_need_factor() and not :has_factor(u.id);
+
 -- fragment: token_valid()
 -- The condition that a token `k` is valid. One that was made through an identity provider ends when its owner no
 -- longer comes from there. A team's or an organization's own token ends by the organization's limit.
@@ -90,6 +116,11 @@ cross join lateral (
 ) l;
 
 -- fragment: session_valid()
--- The condition that a session `s` with the limits `l` is valid. No limit is longer than sixty days.
-s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
+-- The condition that a session `s` with the limits `l` is valid. No limit is longer than sixty days. A session in
+-- which a site admin acts as the user lasts an hour.
+(s.impersonator_id is null
+        or (s.created_at > now() - interval '1 hour' and exists (
+                select 1 from users i where i.id = s.impersonator_id and i.is_site_admin and not i.is_suspended
+            )))
+    and s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
     and s.created_at > now() - make_interval(mins => least(l.whole, 86400)::int);

@@ -7,10 +7,12 @@
 update users set password_hash = :hash where id = :user_id;
 
 -- statement: sessions_end_others
--- Ends the user's sessions other than the one to keep; all if that is null.
--- index: sessions_user
+-- Ends the user's sessions other than the one to keep, or all if that is null, and those in which the user acts as
+-- another one.
+-- index: sessions_impersonator, sessions_user
 -- takes: user_id text, keep_session text
-delete from sessions where user_id = :user_id and (:keep_session::text is null or hash <> :keep_session);
+delete from sessions where (user_id = :user_id or impersonator_id = :user_id)
+    and (:keep_session::text is null or hash <> :keep_session);
 
 -- statement: person_of_name
 -- The user of that name, in any case, who is a person.
@@ -18,6 +20,12 @@ delete from sessions where user_id = :user_id and (:keep_session::text is null o
 -- takes: username text
 -- gives: id text
 select id from users where lower(username) = lower(:username) and not is_service_account;
+
+-- fragment: without_provider(break_glass)
+-- The condition that an account may sign in without an identity provider: the site can limit that to break-glass
+-- accounts.
+(:break_glass
+    or coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true));
 
 -- statement: password_read
 -- The password of the user of that name, in any case, if they may sign in with it. The site can limit passwords to
@@ -29,9 +37,7 @@ select id from users where lower(username) = lower(:username) and not is_service
 select id, password_hash
 from users
 where lower(username) = lower(:username) and password_hash is not null and not is_service_account
-    and not is_suspended
-    and (is_break_glass
-        or coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true));
+    and not is_suspended and :without_provider(is_break_glass);
 
 -- statement: password_alternatives
 -- Other ways to sign in than with the password of a usual account: an enabled identity provider, and a break-glass

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 #include "common/metrics.h"
+#include "scheduler/auth/factors/factor_attempts.h"
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/saml/sign_in.h"
@@ -302,6 +303,7 @@ static const struct {
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"unused tokens", 15000, SWEEP_BY_CLOCK, .sweep = tokens_unused_sweep},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
+	{"factor attempts", 600000, SWEEP_ANY, .sweep = factor_attempts_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"SAML assertions", 60000, SWEEP_ANY, .sweep = saml_assertions_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},

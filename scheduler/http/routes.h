@@ -11,6 +11,9 @@
 #include "proto/limits.h"
 #include "scheduler/auth/actor.h"
 
+/* The prefix of the routes for identity providers. Their errors have the form of SCIM. */
+#define SCIM_PREFIX "/scim/v2"
+
 struct request;
 struct response;
 

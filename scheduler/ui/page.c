@@ -120,6 +120,8 @@ static const struct settings_page {
 	{"tokens", "Tokens"},
 	{"password", "Password"},
 	{"identities", "Identity providers"},
+	{"two-factor", "Two-factor authentication"},
+	{"sessions", "Sessions"},
 	{"invitations", "Invitations"},
 	{"keyboard", "Keyboard"},
 	{"theme", "Theme and times"},
@@ -155,6 +157,20 @@ static void page_head(struct page_buf *page, const struct request *req)
 		user_menu(page, req);
 	}
 	page_html(page, "</header>\n");
+}
+
+/* The web UI has the same (web/src/shell/impersonation.tsx). */
+static void impersonation_banner(struct page_buf *page, const struct request *req)
+{
+	if (!req->actor.impersonator.text[0])
+		return;
+	page_html(page, "<form class=\"impersonation\" method=\"post\" action=\"/app/admin/impersonation/end\">\n");
+	page_csrf(page, req);
+	page_html(page, "<p>You act as <strong>");
+	page_text(page, req->actor.username);
+	page_html(page, "</strong>. The audit trail names you, ");
+	page_text(page, req->actor.impersonator_name);
+	page_html(page, ", too.</p><button>Stop</button></form>\n");
 }
 
 /* The web UI replaces it by one that shows a state (web/src/core/title.ts). */
@@ -223,6 +239,7 @@ static void body_begin(struct page_buf *page, const struct request *req, const c
 		page_script(page, "server_page.js"); /* of the menu */
 	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
+	impersonation_banner(page, req);
 }
 
 static void page_heading(struct page_buf *page, const char *title)
@@ -295,6 +312,7 @@ int page_shell(const struct request *req, struct response *res)
 	page_meta(&page, "csrf", token);
 	page_meta(&page, "user-id", req->actor.user.text);
 	page_meta(&page, "username", req->actor.username);
+	page_meta(&page, "impersonator", req->actor.impersonator_name);
 	page_meta(&page, "site-admin", req->actor.is_site_admin ? "true" : "");
 	page_meta(&page, "build", assets_build());
 	assets_named("preload", preload, &page.html);
@@ -424,6 +442,14 @@ bool page_form_ours(const struct request *req)
 	return req->actor.kind != ACTOR_USER || session_csrf_valid(req->store, cookie, page_sent(req, "csrf"));
 }
 
+int page_user_self(const struct request *req, struct response *res)
+{
+	if (!req->actor.impersonator.text[0])
+		return 1;
+	return page_say(req, res, 403, "Not as another user",
+		"While you act as another user, you can't see or change how they sign in.");
+}
+
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err)
 {
 	int allowed = page_need_user(req, res, back, err);
@@ -432,6 +458,8 @@ int page_form_begin(struct request *req, struct response *res, const char *back,
 		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 		return 0;
 	}
+	if (allowed > 0 && text_starts(req->route->pattern, "/app/settings/"))
+		return page_user_self(req, res);
 	return allowed;
 }
 

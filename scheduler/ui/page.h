@@ -70,8 +70,11 @@ int page_user(struct request *req, struct err *err);
 /* The same, for a page that needs a user. Without one it returns 0, and *res redirects to the sign-in page, which then
  * leads to `back`. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
+/* Returns 1; or 0, with a page in *res, while a site admin acts as the user. For matters of the account alone. */
+int page_user_self(const struct request *req, struct response *res);
 /* Every form's handler calls this first. 1 if a signed-in user sent the form; else the handler returns this value.
- * Without a user, *res redirects to the sign-in page, which then leads to `back`. */
+ * Without a user, *res redirects to the sign-in page, which then leads to `back`. A site admin who acts as the user
+ * can't change the user's settings. */
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err);
 /* Whether the form comes from a page of this server. If there is a session, the form must have its CSRF token. */
 bool page_form_ours(const struct request *req);

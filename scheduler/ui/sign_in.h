@@ -31,7 +31,9 @@ struct sign_in_refusal {
 };
 /* Shows the sign-in page with the sentence. */
 int sign_in_show(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
-/* The same, with an audit event. */
+/* Writes the audit event. */
+int sign_in_refusal_write(struct request *req, const struct sign_in_refusal *refusal, struct err *err);
+/* Both. */
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
 
 #endif

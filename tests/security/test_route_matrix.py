@@ -22,7 +22,7 @@ from support.routes import table
 from support.samples import DOCUMENTS, SAMPLES, document_of
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest, leaks, missing_ids
 
-BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
+BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2"}
 
 # ---- the permissions of each kind of token ----
 
@@ -43,7 +43,7 @@ NO_CSRF = {403}
 ONLY_READS = {403}
 
 # The other routes accept only tokens of their own kind (proto/README.md).
-REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_PROVISION": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
 # The permissions of routes that ignore cookies.
 NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK", "CAN_DELIVER"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
@@ -79,11 +79,11 @@ class Kind:
 
 
 # These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
-# pass their gate; integration/access/test_sign_in.py and integration/access/test_tokens.py do.
-OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
+# pass their gate; integration/access has tests that do.
+OWN_ACCOUNT = {"account_update", "account_password", "account_sessions_delete_others", "organizations_create"}
 # Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
 # own data.
-OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink"}
+OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink", "ui_passkey_options", "ui_passkey_sign_in"}
 # Answers of identity providers, which a browser's attempt must match (integration/identity).
 OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout", "saml_auth_page", "saml_auth_response", "saml_logout_page",
                 "saml_logout_message"}
@@ -168,6 +168,7 @@ def kinds(api_site, victim, attacker, owner_session):
         ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, NOT_FOUND),
+        ("a SCIM token", bearer(victim.scim_token), FOR_EVERYBODY | {"CAN_PROVISION"}, NOT_FOUND),
         ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, NOT_FOUND),
         ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, NOT_FOUND, OF_ANY_RUN),
         ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, NOT_FOUND),
@@ -196,6 +197,8 @@ def body_of(route, victim):
         return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
                 "deliveries": [{"id": victim.ids["result"], "attempt": 1, "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "gave-up"}],
                 "callbacks": [result], "task-results": [victim.ids["result"]]}
+    if route.kind == "SCIM" and route.body == "JSON":
+        return {"userName": "forged", "displayName": "forged", "emails": [{"value": "forged@example.com"}], "Operations": [{"op": "replace", "path": "displayName", "value": "forged"}]}
     if route.body in ("NO_BODY", "RAW"):
         return None if route.body == "NO_BODY" else b"forged"
     return document_of(route.handler, victim.ids)
@@ -225,7 +228,7 @@ def is_skipped(kind, route):
     """Requests that would change the caller's own objects, or would block."""
     passes = kind.expected(route) is None
     own_worker = route.permission in ("CAN_WORK", "CAN_KEEP_LEASES") and route.kind == "WORKER"
-    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind == "NOTIFIER")
+    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind in ("NOTIFIER", "SCIM"))
 
 
 def test_every_route_has_test_objects_and_a_document(victim):
@@ -324,8 +327,8 @@ def keys_of(name):
 
 # ---- pages ----
 
-# Forms that belong to no session. They need a name and a password, or a code.
-WITHOUT_SESSION = {"ui_sign_in", "oauth_token"} | OF_PROVIDERS
+# Forms that belong to no session. They need a name and a password, a code, or a passkey.
+WITHOUT_SESSION = {"ui_sign_in", "ui_factor_check", "ui_passkey_options", "ui_passkey_sign_in", "ui_forgot", "ui_reset", "oauth_token"} | OF_PROVIDERS
 
 
 def test_forms_without_their_sessions_csrf_token_are_refused(api_site, victim, attacker):
@@ -406,13 +409,14 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 # ---- positive control ----
 
 # These delete objects that other requests need, so they are called last and in this order.
-DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
+DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete", "admin_scim_settings_delete"]
 
 
 def headers_of(route, victim, api_site, session):
     """The headers of an authorized caller of this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.fake_worker.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
-                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
+                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"],
+                     "CAN_PROVISION": victim.scim_token}
     if route.kind == "SITE":
         return session.cookie
     if ":git_job" in route.path:
@@ -437,6 +441,9 @@ def own_ids(route, victim, session):
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
         return {**victim.ids, "token": victim.api_site.ask(query, session.name)[0][0]}
+    if route.handler in ("ui_factor_remove", "ui_sessions_end", "account_sessions_delete"):
+        user = victim.ids["user"] if route.kind == "API" else victim.api_site.ask("select id from users where username = %s", session.name)[0][0]
+        return {**victim.ids, **victim.signs_in_by(user)}
     if route.handler == "tokens_delete":
         created = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": created.data["id"]}
@@ -466,8 +473,12 @@ def is_gate_closed(route, answer):
     """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
+    if route.handler == "scim_search":
+        return answer.status != 501  # not offered
     if route.permission == "CAN_DELIVER":
         return answer.status != 401  # this site has no GitHub App (tests/integration/vcs/test_github_app.py)
+    if route.handler == "ui_passkey_sign_in":
+        return answer.status != 401  # there is no passkey (tests/integration/access/test_second_factors.py)
     if route.permission == "CAN_CALL_BACK":
         return answer.status != 503 or "No notifier" not in answer.text  # this site has none
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text

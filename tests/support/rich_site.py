@@ -94,6 +94,8 @@ VIEWS = {
 SERVER_PAGES = {
     "/app/settings/tokens": "Tokens",
     "/app/settings/password": "Password",
+    "/app/settings/two-factor": "Two-factor authentication",
+    "/app/settings/sessions": "Sessions",
     "/app/settings/invitations": "Invitations",
     "/app/workspaces/:held/hold": "Held workspace",
     "/app/runs/:applying/unrecorded-resources": "Unrecorded resources",

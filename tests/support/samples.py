@@ -174,6 +174,10 @@ SAMPLES = {
         "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
         "unused-token-days": number(0, -1, 3651),
     }),
+    "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense"), "identity-provider-id": text(None, "nonsense")}),
+    "admin_scim_tokens_create": Sample("authentication-tokens", {"description": text(), "expired-at": text(None, "tomorrow", "2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")}, needed=False),
+    "team_mappings_create": Sample("scim-group-mappings", {"scim-group-id": text("nonsense", "")}),
+    "team_mappings_update": Sample("scim-group-mappings", {"scim-sync-paused": flag()}),
     "customization_settings_update": Sample("customization-settings", {
         "support-email-address": text("", "nobody"), "login-help": text(""), "footer": text(""), "error": text(""), "new-user": text(""),
     }),
@@ -269,6 +273,7 @@ DOCUMENTS = {
     "retention_policies_write": lambda world: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
     "account_password": lambda world: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
     "policy_set_tags_attach": lambda world: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda world: {"data": [{"tag-key": "forged"}]},
+    "admin_users_impersonate": lambda world: {"reason": "forged"},
     "subscriptions_create": lambda world: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
 }
 

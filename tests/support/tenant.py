@@ -12,6 +12,7 @@ from functools import cache
 
 import psycopg
 
+from support import scim as idp
 from support.api import Api
 from support.browser import Browser
 from support.people import People
@@ -84,6 +85,7 @@ class Tenant:
         self.ids["provider"] = self.identity_provider()
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
         self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
+        self.make_provisioned()
         self.make_content()
         self.make_runs()
         self.make_rows()
@@ -166,6 +168,15 @@ class Tenant:
         ids["policy"] = api.policy("opa", "advisory", f"package p # {mark}-source", f"{mark}-policy")
         ids["set"] = api.policy_set("opa", [ids["policy"]], ids["other"], name=f"{mark}-set")
         self.make("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": f"{mark}-parameter", "value": f"{mark}-value", "category": "policy-set"})
+
+    def make_provisioned(self):
+        """A user and a group of an identity provider, which have no mark: they belong to the site."""
+        provider = idp.enabled(self.api_site)
+        admin = Api(self.api_site.scheduler.url, self.api_site.tokens["token"])
+        self.scim_token = provider.token
+        self.ids["scim_user"], self.ids["scim_group"] = provider.user()["id"], provider.group()["id"]
+        self.ids["scim_token"] = admin.post("admin/scim-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": self.mark}}}).data["id"]
+        self.words.update({"schema": f"{idp.CORE}:User", "type": "User"})
 
     def make_content(self):
         """A configuration, and a state with an output."""
@@ -251,6 +262,7 @@ class Tenant:
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
+        ids.update(self.signs_in_by(ids["user"]))
         ((ids["hook"],),) = self.api_site.ask("select hook::text from vcs_repositories where id = %s", ids["repository"])
 
     def scoped_token(self, workspace=None, read_only=False):
@@ -258,6 +270,13 @@ class Tenant:
         relations = {"workspace": {"data": {"type": "workspaces", "id": workspace}}} if workspace else {}
         body = {"data": {"type": "authentication-tokens", "attributes": {"description": self.mark, "read-only": read_only}, "relationships": relations}}
         return self.api.post(f"users/{self.ids['user']}/authentication-tokens", body).data["attributes"]["token"]
+
+    def signs_in_by(self, user):
+        """A session and a passkey of the user, neither of which anybody can use."""
+        digest = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
+        self.api_site.change("insert into sessions (hash, user_id, address) values (%s, %s, '10.0.0.1')", digest, user)
+        self.api_site.change("insert into second_factors (id, user_id, kind, is_confirmed, credential_id) values (%s, %s, 'passkey', true, %s)", f"2f-{digest[:16]}", user, digest)
+        return {"session": f"sess-{digest[:16]}", "factor": f"2f-{digest[:16]}"}
 
     # ---- paths ----
 

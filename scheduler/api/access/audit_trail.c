@@ -11,13 +11,15 @@ enum { MAX_PAGE = 1000 };
 
 static json_t *event_resource(const struct audit_event_row *event)
 {
+	json_auto_t *details = json_shown(event->details);
 	bool system = text_equal(event->actor_type, "system");
 
-	return json_pack("{ss ss ss so s{so so ss ss so sn so} s{ss} s{so ss ss s{so so so so}}}", "id", event->id,
+	return json_pack("{ss ss ss so s{so so ss ss so so so} s{ss} s{so ss ss s{so so so so}}}", "id", event->id,
 		"version", "0", "type", "Resource", "timestamp", time_shown(event->at), "auth", "accessor_id",
 		json_string_or_null(event->actor_id), "description", json_string_or_null(event->actor_name), "type",
 		system ? "System" : "Client", "accessor_type", event->actor_type, "token_id",
-		json_string_or_null(event->token_id), "impersonator_id", "organization_id",
+		json_string_or_null(event->token_id), "impersonator_id",
+		json_string_or_null(json_string_at(details, "impersonator-id")), "organization_id",
 		json_string_or_null(event->organization_id), "request", "id", event->request_id, "resource", "id",
 		json_string_or_null(event->resource_id), "type", event->resource_type, "action", event->action, "meta",
 		"address", json_string_or_null(event->address), "workspace_id",

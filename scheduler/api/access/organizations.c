@@ -12,11 +12,13 @@
 #include "scheduler/api/runs/changes/risk_hints.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/retention.h"
+#include "scheduler/auth/factors/factors.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/auth/lifetimes/token_limits.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -46,7 +48,6 @@ static const struct field settings[] = {
 /* No other value has an effect. */
 static const struct field_refusal refused[] = {
 	{"assessments-enforced", "false", "Health assessments are not available"},
-	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
 	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
 };
 
@@ -97,7 +98,8 @@ static int organization_resource(struct store *store, const void *of_row, json_t
 	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", row->name, "email",
 		json_string_or_null(row->email), "created-at", time_shown(row->created_at), "external-id",
 		json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
-		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
+		"two-factor-conformant", !response_scope_lacks_factor(store->scope, row->id),
+		"remaining-testable-count", 1000, "trial-expires-at");
 
 	(void)err;
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
@@ -194,9 +196,19 @@ static int minutes_check(const json_t *set, const char *name, const char *what, 
 	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MAX_MINUTES);
 }
 
+static int policy_check(const json_t *set, struct err *err)
+{
+	const char *policy = json_string_at(set, "collaborator-auth-policy");
+
+	if (!policy || text_equal(policy, "password") || text_equal(policy, "two_factor_mandatory"))
+		return 0;
+	return err_at(err, "/data/attributes/collaborator-auth-policy",
+		"Collaborator auth policy must be password or two_factor_mandatory");
+}
+
 static int settings_check(const json_t *set, struct err *err)
 {
-	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 ||
+	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 || policy_check(set, err) < 0 ||
 		risk_types_check(json_object_get(set, "risk-hint-types"), err) < 0 ||
 		minutes_check(set, "session-timeout", "Session timeout", err) < 0 || unused_days_check(set, err) < 0)
 		return -1;
@@ -241,6 +253,15 @@ static int limits_ensure(struct request *req, const char *organization_id, const
 	return token_ttls_ensure(req->store, organization_id, err);
 }
 
+/* An organization that needs second factors has owners who have them. */
+static int owners_check(
+	struct store *store, const char *organization_id, const struct organization_input *input, struct err *err)
+{
+	if (!text_equal(json_string_at(input->settings, "collaborator-auth-policy"), "two_factor_mandatory"))
+		return 0;
+	return owners_factor_check(store, organization_id, "/data/attributes/collaborator-auth-policy", err);
+}
+
 static int create_from(struct request *req, const struct organization_input *input, struct err *err)
 {
 	struct organization_order order = {
@@ -253,6 +274,8 @@ static int create_from(struct request *req, const struct organization_input *inp
 	struct id id;
 
 	if (organization_create(req->store, &order, &id, err) < 0)
+		return -1;
+	if (owners_check(req->store, id.text, input, err) < 0)
 		return -1;
 	return limits_ensure(req, id.text, input->settings, err);
 }
@@ -309,7 +332,7 @@ static int update_from(
 			body_relation(req, "default-agent-pool"),
 		.pool_id = input->mode.pool};
 
-	if (organization_update(req->store, &update, err) < 0 ||
+	if (organization_update(req->store, &update, err) < 0 || owners_check(req->store, update.id, input, err) < 0 ||
 		limits_ensure(req, update.id, input->settings, err) < 0)
 		return -1;
 	return update.pool_set ? workspaces_inherit_mode(req->store, update.id, err) : 0;

@@ -4,6 +4,7 @@
 #include "scheduler/api/include_resolver.h"
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/scim/admin.h"
 
 #include <string.h>
 
@@ -227,12 +228,20 @@ static int token_in_path(struct request *req, struct rows *ret_rows, struct err 
 	return err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
+/* Site admins reach tokens of SCIM by this path, too. */
+static bool is_scim_token(const struct request *req, const struct err *err)
+{
+	return err->kind == ERR_NOT_FOUND && req->actor.is_site_admin && !req->actor.is_service;
+}
+
 int tokens_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, &kind_tokens, err) < 0 || token_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_tokens, err) < 0)
 		return -1;
+	if (token_in_path(req, &rows, err) < 0)
+		return is_scim_token(req, err) ? scim_token_show(req, res, param(req, "token"), err) : -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
@@ -240,7 +249,9 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
+	if (token_in_path(req, &rows, err) < 0)
+		return is_scim_token(req, err) ? scim_token_end(req, res, param(req, "token"), err) : -1;
+	if (token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
 		return -1;
 	if (row_of(token, &rows, 0)->pool_id)
 		claim_waiters_dismiss(req->services->waiters, req->store->db, row_of(token, &rows, 0)->pool_id);

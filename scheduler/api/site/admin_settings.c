@@ -24,6 +24,7 @@ static const struct field settings[] = {
 	{"limit-user-organization-creation", FIELD_BOOL, "false"},
 	{"limit-workspaces-per-organization", FIELD_BOOL, "false"},
 	{SITE_TAKES_PASSWORDS, FIELD_BOOL, "true"},
+	{"require-two-factor-for-admins", FIELD_BOOL, "false"},
 	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
 	{"unused-token-days", FIELD_INT, "0"},
 };

@@ -5,6 +5,7 @@
 
 #include "common/err.h"
 #include "common/http/easy.h"
+#include "common/http/fetch.h"
 #include "common/http/guard.h"
 
 enum { CONNECT_MS = 5000, TOTAL_MS = 10000 };
@@ -23,6 +24,8 @@ static void request_set(CURL *easy, const char *url, struct buf *document, char 
 {
 	curl_easy_setopt(easy, CURLOPT_URL, url);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "Runyard");
+	if (fetch_trusted())
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);

@@ -5,6 +5,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/invitations.h"
+#include "scheduler/store/notifications/account_mails.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/notifications/notification_configurations.h"
 #include "scheduler/store/notifications/notification_payload.h"
@@ -96,6 +97,11 @@ static int way_add(struct store *store, const struct notifications_claim_row *ro
 		json_object_set_new(request, "mail", json_pack("{s[s] ss}", "to", row->invited, "subject", subject));
 		return 0;
 	}
+	if (row->recipient) {
+		json_object_set_new(request, "mail",
+			json_pack("{s[s] ss}", "to", row->recipient, "subject", account_mail_subject(row->trigger)));
+		return 0;
+	}
 	if (text_equal(row->destination_type, "email")) {
 		_cleanup_(freep) char *subject = notification_subject(&text);
 
@@ -118,6 +124,12 @@ static char *body_of(const struct store *store, const struct notifications_claim
 	if (row->membership_id)
 		return invitation_mail_text(
 			store, &(struct invitation_mail){row->membership_id, row->invited_by, row->expires_at});
+	if (row->recipient)
+		return account_mail_text(store,
+			&(struct account_mail_facts){.kind = row->trigger,
+				.username = row->recipient_name,
+				.reset_id = row->reset_id,
+				.subject = row->subject});
 	return notification_body(&text, row->destination_type);
 }
 

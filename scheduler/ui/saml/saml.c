@@ -175,6 +175,8 @@ static int enabled_begin(struct request *req, struct response *res, struct err *
 	bool links = text_equal(purpose_of(req), "link");
 	int allowed = links ? page_need_user(req, res, SAML_LINK_PATH, err) : 1;
 
+	if (links && allowed > 0)
+		allowed = page_user_self(req, res);
 	if (allowed <= 0)
 		return allowed;
 	if (saml_provider_enabled(req->store, &provider, err) < 0)

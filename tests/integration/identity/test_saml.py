@@ -8,6 +8,7 @@ import pytest
 from saml2 import BINDING_HTTP_POST
 from saml2.saml import NAMEID_FORMAT_PERSISTENT, NAMEID_FORMAT_TRANSIENT
 
+from support import scim as idp
 from support.saml_site import AUTH, LOGOUT, METADATA
 
 TOKENS = "/app/settings/tokens"
@@ -142,6 +143,25 @@ def test_site_admins(saml):
     saml.provider.person[1]["MemberOf"] = ["others"]
     saml.sign_in()
     assert account(saml, name)[1], "without a role the groups say nothing"
+
+
+def test_an_account_that_scim_maintains(saml):
+    scim, org = idp.enabled(saml.api_site), saml.api_site.organization()
+    saml.set(team_management_enabled=True)
+    devs = team(org, f"devs-{org.organization[:8]}")["attributes"]["name"]
+    saml.person(SiteAdmin=["true"], MemberOf=[devs])
+    made = scim.user(saml.provider.person[0])
+    saml.sign_in()
+    (id_, name), = saml.api_site.ask("select u.id, u.username from identities i join users u on u.id = i.user_id where i.subject = %s", saml.provider.person[0])
+    assert saml.api_site.ask("select user_id from scim_users where id = %s", made["id"]) == [(id_,)], "its userName is the NameID"
+    assert (account(saml, name), teams(saml, name)) == ((id_, False), set()), "groups come from SCIM alone"
+    saml.api_site.change("update users set is_site_admin = true where id = %s", id_)
+    saml.provider.person[1]["SiteAdmin"] = ["false"]
+    saml.sign_in()
+    assert account(saml, name)[1]
+    saml.admin.call("DELETE", "admin/scim-settings")
+    saml.sign_in()
+    assert (account(saml, name), teams(saml, name)) == ((id_, False), {devs})
 
 
 def test_names_of_attributes(saml):

@@ -27,6 +27,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/admin/organizations", load: () => import("./admin/organizations.tsx") },
 	{ pattern: "/app/admin/users", load: () => import("./admin/users.tsx") },
 	{ pattern: "/app/admin/oidc", load: () => import("./admin/oidc.tsx") },
+	{ pattern: "/app/admin/scim", load: () => import("./admin/scim.tsx") },
 	{ pattern: "/app/admin/versions", load: () => import("./admin/versions.tsx") },
 	{ pattern: "/app/admin/general", load: () => import("./admin/general.tsx") },
 	{ pattern: "/app/admin/mail", load: () => import("./admin/mail.tsx") },

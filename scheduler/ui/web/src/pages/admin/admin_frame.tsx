@@ -35,6 +35,7 @@ export const sections = [
 	{ key: "users", word: "Users" },
 	{ key: "oidc", word: "OpenID providers" },
 	{ key: "saml", word: "SAML" },
+	{ key: "scim", word: "Provisioning" },
 	{ key: "versions", word: "Engine versions" },
 	{ key: "general", word: "General" },
 	{ key: "costs", word: "Cost estimates" },

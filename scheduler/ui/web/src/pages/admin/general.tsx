@@ -63,6 +63,12 @@ const fields: readonly FieldRow[] = [
 		hint: "Of people, teams and organizations. 0: never.",
 	},
 	{
+		name: "require-two-factor-for-admins",
+		label: "Site admins need two-factor authentication",
+		kind: "flag",
+		hint: "Site admins without it can only set it up. People who sign in through a provider are exempt.",
+	},
+	{
 		name: "default-remote-state-access",
 		label: "New workspaces share their state with their organization",
 		kind: "flag",
