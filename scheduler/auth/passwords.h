@@ -21,7 +21,7 @@ int password_set_for(struct store *store, const char *username, const char *pass
 /* ERR_INVALID at the pointer, with what is missing, unless people could sign in if only break-glass accounts had
  * passwords. */
 int password_alternatives_check(struct store *store, const char *pointer, struct err *err);
-/* Returns the id of the user with that name and password, or "": also for one who may not sign in with a password.
+/* Returns the id of the user with that name and password, or "" if there is none who may sign in with a password.
  * Takes the same time whether the user exists or not. */
 int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err);

@@ -133,8 +133,8 @@ OIDC = {
 
 SAMPLES = {
     "oidc_settings_create": Sample("oidc-settings", OIDC, unique="issuer"),
-    "oidc_settings_update": Sample("oidc-settings", OIDC),
-    "sso_settings_update": Sample("sso-settings", {"required": only(False), "domains": texts(())}, {"identity-providers": (["identity-providers"], "provider")}),
+    "oidc_settings_update": Sample("oidc-settings", {**OIDC, "name": text("updated", ""), "issuer": text("https://updated.example.com", "", "ftp://x")}),
+    "sso_settings_update": Sample("sso-settings", {"required": flag(), "domains": texts(())}, {"identity-providers": (["identity-providers"], "provider")}),
     "organizations_create": Sample("organizations", ORGANIZATION, unique="name"),
     "organizations_update": Sample("organizations", {key: value for key, value in ORGANIZATION.items() if key != "name"}),
     "workspaces_create": Sample("workspaces", WORKSPACE, {"project": ("projects", "project")}, unique="name"),
@@ -164,7 +164,7 @@ SAMPLES = {
         "enabled": flag(), "name": name(), "debug": flag(), "idp-cert": text(), "slo-endpoint-url": text("https://idp.example.com/slo", "javascript:x"),
         "sso-endpoint-url": text("https://idp.example.com/sso", "//idp.example.com"), "attr-username": text(), "attr-groups": text(), "attr-site-admin": text(),
         "site-admin-role": text(), "sso-api-token-session-timeout": number(3600, -1), "team-management-enabled": flag(), "authn-requests-signed": flag(),
-        "want-assertions-signed": flag(), "certificate": text(), "private-key": text(), "signature-signing-method": choice("SHA256"),
+        "want-assertions-signed": flag(), "certificate": text(), "private-key": text(long=HUGE), "signature-signing-method": choice("SHA256"),
         "signature-digest-method": choice("SHA256"), "provider-type": choice("okta"), "idp-entity-id": text(), "idp-initiated-enabled": flag(),
         "email-addresses-verified": flag()}),
     "admin_settings_update": Sample("general-settings", {

@@ -31,9 +31,11 @@ static const struct resource_kind kind_token_ttls = {
 static int ttls_show(struct request *req, struct response *res, const char *organization_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct page page = {.number = 1, .size = TOKEN_KINDS};
+	struct page page;
 
-	if (token_ttls_read(req->store, organization_id, &rows, err) < 0)
+	if (page_read(req, &page, err) < 0 ||
+		token_ttls_read(
+			req->store, organization_id, &(struct token_ttl_page){page.size, page.offset}, &rows, err) < 0)
 		return -1;
 	return respond_rows(req, res, &page, &(struct resource_rows){&kind_token_ttls, &rows}, err);
 }

@@ -90,7 +90,7 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 	return 0;
 }
 
-/* Somebody must be able to sign in without passwords, and somebody if the identity provider fails. */
+/* Without passwords, people need an identity provider, and operators an account for the time when it fails. */
 static int passwords_check(const struct request *req, const json_t *changes, struct err *err)
 {
 	if (json_bool_at(changes, SITE_TAKES_PASSWORDS, true))

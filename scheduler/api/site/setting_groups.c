@@ -25,6 +25,14 @@ int setting_group_show(struct request *req, struct response *res, const struct s
 	return site_settings_read(req->store, &settings, err) < 0 ? -1 : respond_group(res, group, settings);
 }
 
+/* null stands for the default. */
+static void defaults_put(const struct setting_group *group, json_t *changes)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (json_is_null(json_object_get(changes, group->fields[i].name)))
+			json_object_set_new(changes, group->fields[i].name, json_shown(group->fields[i].fallback));
+}
+
 int setting_group_read(
 	const struct request *req, const struct setting_group *group, json_t **ret_changes, struct err *err)
 {
@@ -33,6 +41,7 @@ int setting_group_read(
 	if (body_check(req, group->type, err) < 0 || fields_read(req, group->fields, group->count, changes, err) < 0 ||
 		fields_refuse(group->refused, group->refused_count, changes, err) < 0)
 		return -1;
+	defaults_put(group, changes);
 	*ret_changes = json_incref(changes);
 	return 0;
 }

@@ -9,10 +9,11 @@ enum { MAX_DELETED = 100 };
 
 /* ---- the longest lifetime ---- */
 
-int token_ttls_read(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
+int token_ttls_read(struct store *store, const char *organization_id, const struct token_ttl_page *page,
+	struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, token_ttls_read, .organization_id = organization_id,
-		.usual_ms = TOKEN_TTL_USUAL_MS);
+		.usual_ms = TOKEN_TTL_USUAL_MS, .limit = page->limit, .offset = page->offset);
 }
 
 int token_ttls_update(struct store *store, const char *organization_id, const json_t *policies, struct err *err)

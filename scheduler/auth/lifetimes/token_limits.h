@@ -21,7 +21,11 @@ enum { TOKEN_KINDS = 4 };
 #define TOKEN_TTL_USUAL_MS 63113904000LL
 
 /* The organization's limit of each kind, with `total`: the shape `token_ttl`. */
-int token_ttls_read(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err);
+struct token_ttl_page {
+	long long limit, offset;
+};
+int token_ttls_read(struct store *store, const char *organization_id, const struct token_ttl_page *page,
+	struct rows *ret_rows, struct err *err);
 /* An array of {"token-type", "max-ttl-ms"}. Other kinds stay as they are. */
 int token_ttls_update(struct store *store, const char *organization_id, const json_t *policies, struct err *err);
 /* Stores the usual limit of the kinds that have none. Called when the limits are switched on. */

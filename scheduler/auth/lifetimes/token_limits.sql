@@ -15,7 +15,7 @@ with ordinality as a(token_type, place);
 -- statement: token_ttls_read
 -- The organization's limits; `usual_ms` for a kind that has none.
 -- index: organizations_pkey, token_ttl_policies_pkey
--- takes: organization_id text, usual_ms bigint
+-- takes: organization_id text, usual_ms bigint, limit bigint, offset bigint
 -- gives: token_ttl
 select count(*) over () as total, 'ottl-' || substr(md5(o.id || a.token_type), 1, 16) as id, a.token_type,
     coalesce(p.max_ttl_ms, :usual_ms::bigint) as max_ttl_ms, coalesce(p.created_at, o.created_at) as created_at,
@@ -24,7 +24,9 @@ from organizations o
 cross join :token_ttl_kinds()
 left join token_ttl_policies p on p.organization_id = o.id and p.token_type = a.token_type
 where o.id = :organization_id
-order by a.place;
+order by a.place
+limit :limit
+offset :offset;
 
 -- statement: token_ttls_update
 -- Sets limits.

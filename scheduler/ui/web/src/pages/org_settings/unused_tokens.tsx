@@ -37,7 +37,7 @@ function kindOf(view: OrganizationView, teams: readonly Resource[]): ObjectKind 
 	};
 }
 
-// Tokens of teams that nobody has used for a while.
+// Tokens of teams without a use for some time.
 export function UnusedTokens({ view }: { readonly view: OrganizationView }) {
 	const query = useQuery();
 	const teams = useDocument(address(`${view.path}/teams`, { "page[size]": "100" }));
