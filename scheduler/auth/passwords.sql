@@ -1,5 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: takes_password(u)
+-- The condition that a user may sign in without an identity provider. The site can limit that to break-glass
+-- accounts.
+(:u.is_break_glass
+    or coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true));
+
 -- statement: password_update
 -- Replaces the password's hash.
 -- index: users_pkey
@@ -21,12 +27,6 @@ delete from sessions where (user_id = :user_id or impersonator_id = :user_id)
 -- gives: id text
 select id from users where lower(username) = lower(:username) and not is_service_account;
 
--- fragment: without_provider(break_glass)
--- The condition that an account may sign in without an identity provider: the site can limit that to break-glass
--- accounts.
-(:break_glass
-    or coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true));
-
 -- statement: password_read
 -- The password of the user of that name, in any case, if they may sign in with it. The site can limit passwords to
 -- break-glass accounts.
@@ -34,10 +34,10 @@ select id from users where lower(username) = lower(:username) and not is_service
 -- reads: site_settings
 -- takes: username text
 -- gives: id text, password_hash text null
-select id, password_hash
-from users
-where lower(username) = lower(:username) and password_hash is not null and not is_service_account
-    and not is_suspended and :without_provider(is_break_glass);
+select u.id, u.password_hash
+from users u
+where lower(u.username) = lower(:username) and u.password_hash is not null and not u.is_service_account
+    and not u.is_suspended and :takes_password(u);
 
 -- statement: password_alternatives
 -- Other ways to sign in than with the password of a usual account: an enabled identity provider, and a break-glass

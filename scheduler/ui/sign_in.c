@@ -50,9 +50,8 @@ static void password_form(struct page_buf *page, const struct form *form)
 	page_input(page, "Password", "password", "password",
 		"autocomplete=\"current-password\" required maxlength=\"256\"");
 	page_field(page, "return", form->back);
-	page_html(page,
-		"<button class=\"primary\">Sign in</button>\n</form>\n"
-		"<form method=\"post\" action=\"/app/login/passkey\" data-passkey=\"sign-in\" hidden>\n");
+	page_html(page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	page_html(page, "<form method=\"post\" action=\"/app/login/passkey\" data-passkey=\"sign-in\" hidden>\n");
 	page_field(page, "return", form->back);
 	page_html(page,
 		"<button>Use a passkey</button>\n</form>\n"

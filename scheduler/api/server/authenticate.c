@@ -22,8 +22,8 @@
 static bool is_own_matter(const struct route *route)
 {
 	static const handler_fn handlers[] = {tokens_create, team_tokens_create, team_token_create,
-		organization_token_create, agent_tokens_create, notifier_tokens_create, account_update,
-		account_password, account_sessions_delete, account_sessions_delete_others};
+		organization_token_create, agent_tokens_create, notifier_tokens_create, admin_scim_tokens_create,
+		account_update, account_password, account_sessions_delete, account_sessions_delete_others};
 
 	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
 		if (route->handler == handlers[i])

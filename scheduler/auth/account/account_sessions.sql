@@ -35,11 +35,14 @@ delete from sessions s where s.user_id = :user_id and :session_public_id(s) = :i
 delete from sessions where user_id = :user_id and (:keep::text is null or hash <> :keep);
 
 -- statement: session_confirmed
--- Whether the session's user has proved the password, or has signed in, in the last 15 minutes; or has none.
+-- Whether the session's user has proved the password, or has signed in, in the last 15 minutes; or has none that
+-- the site accepts.
 -- index: sessions_pkey, users_pkey
+-- reads: site_settings
 -- takes: hash text
 -- gives: confirmed boolean
-select s.authenticated_at > now() - interval '15 minutes' or u.password_hash is null as confirmed
+select s.authenticated_at > now() - interval '15 minutes' or u.password_hash is null
+        or not :takes_password(u) as confirmed
 from sessions s
 join users u on u.id = s.user_id
 where s.hash = :hash;

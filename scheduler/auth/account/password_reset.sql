@@ -4,9 +4,10 @@
 -- The people with that name or that confirmed address, in any case, who may sign in. At most three: several people
 -- may have an address.
 -- index: users_by_email, users_username
+-- reads: site_settings
 -- takes: name text
 -- gives: id text, has_password boolean, is_recent boolean
-select u.id, u.password_hash is not null as has_password,
+select u.id, u.password_hash is not null and :takes_password(u) as has_password,
     (
         select count(*) >= 3
         from password_resets r
@@ -26,11 +27,12 @@ insert into password_resets (id, user_id) values (:id, :user_id);
 -- statement: reset_read
 -- The user of a link that is at most an hour old, if they may sign in.
 -- index: password_resets_pkey, users_pkey
+-- reads: site_settings
 -- takes: id text
 -- gives: user_id text, username text null
 select u.id as user_id, u.username
 from password_resets r
-join users u on u.id = r.user_id and not u.is_suspended and u.password_hash is not null
+join users u on u.id = r.user_id and not u.is_suspended and u.password_hash is not null and :takes_password(u)
 where r.id = :id and r.created_at > now() - interval '1 hour';
 
 -- statement: reset_take

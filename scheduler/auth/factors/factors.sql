@@ -79,17 +79,15 @@ values (:id, :user_id, 'passkey', :name, true, :credential, :algorithm, :public_
 on conflict (credential_id) where credential_id is not null do nothing;
 
 -- statement: passkey_find
--- The passkey, if its user may sign in; of one user, if `user_id` is not null. Alone it is a sign-in without an
--- identity provider.
+-- The passkey, if its user may sign in; of one user, if `user_id` is not null.
 -- index: second_factors_credential, users_pkey
 -- reads: site_settings
 -- takes: credential text, user_id text
 -- gives: id text, user_id text, username text null, algorithm integer null, public_key bytea null
 select f.id, f.user_id, u.username, f.algorithm, f.public_key
 from second_factors f
-join users u on u.id = f.user_id and not u.is_suspended and not u.is_service_account
-where f.credential_id = :credential
-    and case when :user_id::text is null then :without_provider(u.is_break_glass) else f.user_id = :user_id end;
+join users u on u.id = f.user_id and not u.is_suspended and not u.is_service_account and :takes_password(u)
+where f.credential_id = :credential and (:user_id::text is null or f.user_id = :user_id);
 
 -- statement: passkey_used
 -- Records the use of a passkey, if its counter has grown or the authenticator has none.

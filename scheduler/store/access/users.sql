@@ -15,7 +15,8 @@ from users u;
 -- fragment: users_site_select()
 -- Users as site admins see them.
 select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.is_break_glass,
-    :has_factor(u.id) as has_factor, u.created_at, :scim_of_user(),
+    :has_factor(u.id) as has_factor, u.created_at,
+    :scim_of_user(),
     (
         select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
         from organization_memberships m
@@ -26,8 +27,9 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 -- shape: user
 -- total bigint optional, id text, username text null, email text null, is_site_admin boolean,
 -- is_service_account boolean, has_factor boolean, is_suspended boolean optional,
--- is_break_glass boolean optional, created_at timestamptz, organizations jsonb optional,
--- scim_enabled boolean optional, scim_user_name text null optional, scim_updated_at timestamptz null optional
+-- is_break_glass boolean optional, created_at timestamptz,
+-- organizations jsonb optional, scim_enabled boolean optional, scim_user_name text null optional,
+-- scim_updated_at timestamptz null optional
 
 -- statement: user_read
 -- The user of that id.
