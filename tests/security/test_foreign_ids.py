@@ -32,11 +32,11 @@ KINDS = {
     "state-versions": ("state",), "tags": ("tag",), "tasks": ("free_task",), "teams": ("free_team",), "users": ("user", "username"), "vars": ("set_variable", "variable"), "workspaces": ("other",),
 }
 # Types of objects that belong to no organization.
-OF_NOBODY = {"feature-sets"}
+OF_NOBODY = {"feature-sets", "scim-groups"}
 # The type of the object that an attribute names.
 ATTRIBUTES = {
     "agent-pool-id": "agent-pools", "default-agent-pool-id": "agent-pools", "oauth-token-id": "oauth-tokens", "github-app-installation-id": "github-app-installations",
-    "ssh-key-assignments.id": "ssh-keys",
+    "identity-provider-id": "identity-providers", "scim-group-id": "scim-groups", "site-admin-group-scim-id": "scim-groups", "ssh-key-assignments.id": "ssh-keys",
 }
 # Attributes with ids of other systems.
 OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}

@@ -34,15 +34,9 @@ static const struct field_refusal refused[] = {
 	{"fair-run-queuing-enabled", "true", "Runs are always queued fairly among organizations"},
 };
 
-/* Attributes that clients can read but not change. */
-static json_t *fixed(void)
-{
-	return json_pack("{sb}", "require-two-factor-for-admins", 0);
-}
-
 static int settings_show(struct response *res, json_t *set)
 {
-	json_t *attributes = fixed();
+	json_t *attributes = json_object();
 	long long rate = site_rate_limit();
 
 	if (!json_object_get(set, "api-rate-limit"))

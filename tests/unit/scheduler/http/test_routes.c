@@ -117,7 +117,13 @@ static void only_listed_routes_need_no_token(void **state)
 		"/oidc/:provider/sign-in", "/oidc/:provider/callback", "/oidc/:provider/sign-out",
 		"/oidc/:provider/backchannel-logout", "/app/login/provider", "/app/settings/identities",
 		"/app/settings/identities/:provider/unlink", "/users/saml/metadata", "/users/saml/metadata.xml",
-		"/users/saml/auth", "/users/saml/logout"};
+		"/users/saml/auth", "/users/saml/logout", "/app/login/factor", "/app/login/passkey",
+		"/app/login/passkey/options", "/app/login/forgot", "/app/login/reset", "/app/settings/confirm",
+		"/app/settings/two-factor", "/app/settings/two-factor/app", "/app/settings/two-factor/app/confirm",
+		"/app/settings/two-factor/passkeys", "/app/settings/two-factor/passkeys/options",
+		"/app/settings/two-factor/recovery-codes", "/app/settings/two-factor/:factor/remove",
+		"/app/settings/sessions", "/app/settings/sessions/end-others", "/app/settings/sessions/:session/end",
+		"/app/admin/impersonation/end"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {
