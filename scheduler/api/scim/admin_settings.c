@@ -76,12 +76,12 @@ static int input_read(
 		body_bool(req, "paused", &settings->paused, err) < 0 ||
 		body_text(req, "site-admin-group-scim-id", &settings->group_id, err) < 0 ||
 		body_text(req, "identity-provider-id", &settings->provider_id, err) < 0 ||
-		enabled_check(old, settings->enabled, err) < 0)
+		enabled_check(old, settings->enabled, err) < 0 || group_check(req, settings, err) < 0)
 		return -1;
 	if (!settings->enabled && (settings->paused || settings->group_id))
 		return err_at(
 			err, "/data/attributes/enabled", "Enabled must be true before other settings are changed");
-	return group_check(req, settings, err);
+	return 0;
 }
 
 static int group_follow(struct request *req, const char *group_id, struct err *err)

@@ -202,6 +202,7 @@ static json_t *graph_groups(struct store *store, const char *endpoint, const cha
 	_cleanup_(freep) char *url = mem_text(endpoint);
 	const char *path = strstr(endpoint, "://");
 	size_t host = path ? (size_t)(strchrnul(path + 3, '/') - endpoint) : strlen(endpoint);
+	_cleanup_(freep) char *origin = mem_printf("%.*s/", (int)host, endpoint);
 	json_t *all = json_array();
 
 	for (int page = 0; page < GRAPH_PAGES && url; page++) {
@@ -217,7 +218,7 @@ static json_t *graph_groups(struct store *store, const char *endpoint, const cha
 		next = json_string_value(json_object_get(answer, "@odata.nextLink")); /* a name with a dot */
 		if (!next)
 			return all;
-		if (strncmp(next, endpoint, host) != 0)
+		if (!text_starts(next, origin))
 			break;
 		free(url);
 		url = mem_text(next);
