@@ -120,6 +120,22 @@ int password_alternatives_check(struct store *store, const char *pointer, struct
 	return 0;
 }
 
+int password_alternatives_keep(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct password_alternatives_row *found;
+
+	if (db_query(store->db, &rows, err, password_alternatives) < 0)
+		return -1;
+	found = row_of(password_alternatives, &rows, 0);
+	if (found->takes_passwords || (found->has_provider && found->has_break_glass))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"sign-in with passwords is switched off, so the last identity provider and the last break-glass "
+		"account "
+		"stay: switch passwords on first");
+}
+
 int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err)
 {

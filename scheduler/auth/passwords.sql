@@ -42,9 +42,11 @@ where lower(u.username) = lower(:username) and u.password_hash is not null and n
 -- statement: password_alternatives
 -- Other ways to sign in than with the password of a usual account: an enabled identity provider, and a break-glass
 -- account with a password.
--- reads: identity_providers, users
--- gives: has_provider boolean, has_break_glass boolean
-select exists (select 1 from identity_providers where is_enabled) as has_provider,
+-- reads: identity_providers, site_settings, users
+-- gives: takes_passwords boolean, has_provider boolean, has_break_glass boolean
+select coalesce((select (settings ->> 'password-sign-in-enabled')::boolean from site_settings), true)
+        as takes_passwords,
+    exists (select 1 from identity_providers where is_enabled) as has_provider,
     exists (
         select 1
         from users

@@ -5,6 +5,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/auth/account/break_glass.h"
+#include "scheduler/auth/passwords.h"
 #include "scheduler/auth/factors/factors.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/access/users.sql.h"
@@ -89,7 +90,8 @@ static int admin_user_act(struct request *req, struct response *res,
 
 int admin_users_suspend(struct request *req, struct response *res, struct err *err)
 {
-	if (other_user_check(req, err) < 0 || user_end_access(req, param(req, "user"), err) < 0)
+	if (other_user_check(req, err) < 0 || user_end_access(req, param(req, "user"), err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	return admin_user_show(req, res, err);
 }
@@ -124,7 +126,8 @@ int admin_users_grant_break_glass(struct request *req, struct response *res, str
 
 int admin_users_revoke_break_glass(struct request *req, struct response *res, struct err *err)
 {
-	if (break_glass_set(req->store, param(req, "user"), false, err) < 0)
+	if (break_glass_set(req->store, param(req, "user"), false, err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	return admin_user_show(req, res, err);
 }
@@ -142,7 +145,8 @@ int admin_users_second_factor(struct request *req, struct response *res, struct 
 
 int admin_users_delete(struct request *req, struct response *res, struct err *err)
 {
-	if (other_user_check(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0)
+	if (other_user_check(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -27,6 +27,7 @@ def provider(admin):
     provider = OidcProvider()
     id = admin.post("admin/oidc-settings", document("oidc-settings", provider.attributes())).data["id"]
     yield id
+    switch(admin, True)  # a provider stays while it is needed
     admin.delete(f"admin/oidc-settings/{id}")
     provider.release()
 
@@ -98,3 +99,13 @@ def test_a_break_glass_account_with_a_password_is_needed_first(api_site, admin, 
     api_site.change(f"update users set {change} where username = %s", break_glass.name)
     assert "no break-glass account has a password" in refused_at(switch(admin, False), f"/data/attributes/{NAME}")
     assert admin.attributes(SETTINGS)[NAME] is True
+
+
+def test_the_last_other_way_to_sign_in_stays_while_passwords_are_off(api_site, admin, provider, break_glass):
+    user = api_site.ask("select id from users where username = %s", break_glass.name)[0][0]
+    assert switch(admin, False).status == 200
+    for method, path, body in (("PATCH", f"admin/oidc-settings/{provider}", document("oidc-settings", {"enabled": False})), ("DELETE", f"admin/oidc-settings/{provider}", None),
+                               ("POST", f"admin/users/{user}/actions/revoke_break_glass", None), ("POST", f"admin/users/{user}/actions/suspend", None), ("DELETE", f"admin/users/{user}", None)):
+        refused = admin.call(method, path, body)
+        assert refused.status == 422 and "switch passwords on first" in refused.text, f"{method} {path}: {refused.status} {refused.text}"
+    assert "New token" in attempt(api_site, break_glass).text
