@@ -49,10 +49,11 @@ BESIDE = {
 RELATIONS = {"/policy-sets/": {"workspaces": ("workspaces", "workspace-exclusions"), "projects": ("projects", "project-exclusions")}}
 
 
-# Relations that only another endpoint of the resource sets. These handlers ignore them.
+# Relations that only another endpoint of the resource sets, and projects of other organizations for a new connection, which clients
+# name as well (go-tfe). These handlers ignore them.
 IGNORED = {
     "team_workspaces_update": {"team", "workspace"}, "team_projects_update": {"team", "project"}, "workspace_tasks_update": {"task"}, "varsets_update": {"parent"},
-    "policy_sets_update": {"policies", "workspaces", "workspace-exclusions", "projects", "project-exclusions"}, "oauth_clients_update": {"projects"},
+    "policy_sets_update": {"policies", "workspaces", "workspace-exclusions", "projects", "project-exclusions"}, "oauth_clients_update": {"projects"}, "oauth_clients_create": {"projects"},
     "states_create": {"rollback-state-version"}, "states_roll_back": {"run"},
     **{f"{kind}_create": {"workspace"} for kind in ("team_tokens", "team_token", "organization_token", "agent_tokens", "notifier_tokens")},
 }

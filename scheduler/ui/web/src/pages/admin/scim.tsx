@@ -131,8 +131,9 @@ export default function AdminScim() {
 			intro="An identity provider makes accounts, suspends them and maintains groups (SCIM 2.0). Teams can follow groups."
 		>
 			<Settings of={settings} />
-			<ObjectList kind={scimTokens} url={address("/admin/scim-tokens")} createPath="/admin/scim-tokens" reason={reason} heading />
-			<h3>Groups</h3>
+			<h2>Tokens</h2>
+			<ObjectList kind={scimTokens} url={address("/admin/scim-tokens")} createPath="/admin/scim-tokens" reason={reason} />
+			<h2>Groups</h2>
 			<SearchField label="Search groups" hint="Part of a name" name="q" value={q} />
 			<ObjectList
 				kind={groupKind(text(settings.item, "site-admin-group-scim-id"), settings.reload)}
