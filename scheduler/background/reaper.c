@@ -14,6 +14,7 @@
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/workload/keys.h"
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
@@ -299,6 +300,7 @@ static const struct {
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
+	{"workload keys", 3600000, SWEEP_ANY, .sweep = workload_keys_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
 	{"logout tokens", 600000, SWEEP_ANY, .sweep = oidc_logouts_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
