@@ -17,6 +17,7 @@ static const struct {
 	[ERR_UNAUTHORIZED] = {401, "unauthorized"},
 	[ERR_FORBIDDEN] = {403, "forbidden"},
 	[ERR_NOT_FOUND] = {404, "not found"},
+	[ERR_METHOD] = {405, "method not allowed"},
 	[ERR_CONFLICT] = {409, "conflict"},
 	[ERR_PRECONDITION] = {412, "precondition failed"},
 	[ERR_TOO_LARGE] = {413, "too large"},

@@ -14,6 +14,7 @@ enum err_kind {
 	ERR_UNAUTHORIZED, /* no valid token: 401 */
 	ERR_FORBIDDEN,    /* 403, in the few places where the API names it */
 	ERR_NOT_FOUND,    /* does not exist, or is not visible to this actor: 404 */
+	ERR_METHOD,       /* the address exists, but not with this method: 405 */
 	ERR_CONFLICT,     /* the state does not allow it: 409 */
 	ERR_PRECONDITION, /* likewise, in the few places where the API uses 412 */
 	ERR_TOO_LARGE,    /* over a size limit: 413 */

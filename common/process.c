@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/process.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/base.h"
 #include "common/err.h"
+
+/* Of an installation, from the folder of its programs (deploy/install.cmake). */
+#define HELPERS "../libexec/runyard"
 
 int descriptors_raise(
 	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err)
@@ -41,6 +47,22 @@ int port_file_write(const char *path, int port, struct err *err)
 	written = fprintf(file, "%d\n", port) > 0;
 	written = fclose(file) == 0 && written;
 	return written && rename(draft, path) == 0 ? 0 : err_errno(err, path);
+}
+
+char *process_helper(const char *name)
+{
+	char folder[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char *beside;
+
+	folder[len > 0 ? len : 0] = '\0';
+	if (strrchr(folder, '/'))
+		strrchr(folder, '/')[1] = '\0';
+	beside = mem_printf("%s%s", folder, name);
+	if (access(beside, X_OK) == 0)
+		return beside;
+	free(beside);
+	return mem_printf("%s" HELPERS "/%s", folder, name);
 }
 
 void process_protect(void)

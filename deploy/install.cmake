@@ -5,7 +5,7 @@
 include(GNUInstallDirs)
 
 set(RUNYARD_CONFIG_DIR /etc/runyard)
-set(RUNYARD_HELPER_DIR libexec/runyard) # runyard-worker looks there: worker/exec/program.h
+set(RUNYARD_HELPER_DIR libexec/runyard) # the processes look there: common/process.h
 
 # install_settings(COMPONENT FILE): an example file, which never replaces the operator's own.
 function(install_settings component file)
@@ -32,5 +32,6 @@ endfunction()
 install_process(scheduler runyard-scheduler.service)
 install_process(notifier runyard-notifier.service)
 install_process(worker runyard-worker@.service)
+install(TARGETS runyard-saml RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT scheduler)
 install(TARGETS runyard-keeper runyard-network runyard-sandbox runyard-git runyard-policy RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
 install(PROGRAMS deploy/systemd/runyard-cgroup-reset DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)

@@ -60,6 +60,20 @@ static int vcs_setup(struct scheduler *s, struct err *err)
 	return github_app_open(&app, &s->github_app, err);
 }
 
+static int egress_ranges_check(const char *at, struct err *err)
+{
+	while (*at) {
+		size_t len = strcspn(at, ",");
+		_cleanup_(freep) char *entry = mem_printf("%.*s", (int)len, at);
+		struct address_range range;
+
+		if (address_range_parse(entry, &range) < 0 || range.port || !strchr(entry, '/'))
+			return err_set(err, ERR_INVALID, "--egress-ranges: %s is not ADDRESS/PREFIX", entry);
+		at += len + (at[len] == ',');
+	}
+	return 0;
+}
+
 static int scheduler_setup(struct scheduler *s, struct err *err)
 {
 	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
@@ -74,10 +88,13 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		return err_context(err, "--trusted-proxies");
 	if (guard_names_ports(s->proxies))
 		return err_set(err, ERR_INVALID, "--trusted-proxies: a proxy is named without a port");
-	if (objects_setup(s, err) < 0 || vcs_setup(s, err) < 0)
+	if (egress_ranges_check(s->options.egress_ranges, err) < 0 || objects_setup(s, err) < 0 ||
+		vcs_setup(s, err) < 0)
 		return -1;
 	s->settings = (struct store_settings){.public_url = s->options.public_url,
 		.grafana_url = s->options.grafana_url,
+		.egress_ranges = s->options.egress_ranges,
+		.started_at = time(NULL),
 		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,

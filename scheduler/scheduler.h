@@ -31,6 +31,7 @@ struct scheduler {
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;
+	struct audit_exporter *audit_exporter; /* NULL: no collector */
 	struct listener *vcs_events, *vcs_renewals;
 	struct lag_watch *lag_watch;
 	struct api *api;

@@ -19,6 +19,7 @@
 #include "scheduler/auth/identity/first_provider.h"
 #include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
+#include "scheduler/background/audit/exporter.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/background/vcs/events.h"
 #include "scheduler/background/vcs/renewals.h"
@@ -287,6 +288,12 @@ static int background_start(struct scheduler *s, struct err *err)
 		.database_url = o->database_url,
 		.kafka = &kafka};
 	const struct reaper_spec reaper = {.store = s->store, .database_url = o->database_url};
+	const struct audit_exporter_spec exports = {.store = s->store,
+		.database_url = o->database_url,
+		.syslog = {o->audit_syslog, o->audit_syslog_ca, o->audit_syslog_certificate, o->audit_syslog_key},
+		.cef = text_equal(o->audit_syslog_format, "cef"),
+		.topic = o->audit_topic,
+		.publisher = s->publisher};
 	const struct retention_thread_spec retention = {
 		.store = s->store, .database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
 
@@ -295,7 +302,9 @@ static int background_start(struct scheduler *s, struct err *err)
 		listener_start(&vcs_renewal_work, &s->store, o->database_url, &s->vcs_renewals, err) < 0 ||
 		lag_watch_start(s->lag_command, &s->lag_watch, err) < 0)
 		return -1;
-	return retention_thread_start(&retention, &s->retention, err);
+	return audit_exporter_start(&exports, &s->audit_exporter, err) < 0
+		? -1
+		: retention_thread_start(&retention, &s->retention, err);
 }
 
 static int requests_start(struct scheduler *s, const struct connection_limits *limits, struct err *err)
@@ -366,6 +375,7 @@ void scheduler_stop(struct scheduler *s, int status)
 	api_stop(s->api);
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	retention_thread_stop(s->retention);
+	audit_exporter_stop(s->audit_exporter);
 	listener_stop(s->vcs_events);
 	lag_watch_stop(s->lag_watch);
 	listener_stop(s->vcs_renewals);

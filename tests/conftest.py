@@ -33,7 +33,7 @@ def pytest_runtest_makereport(item, call):
 
 def logs_of(funcargs):
     """The logs of this test's processes, and of those that serve all tests of the file."""
-    folders = [getattr(funcargs[name], "folder", funcargs[name]) for name in ("folder", "site", "full_site", "api_site", "cluster") if name in funcargs]
+    folders = [getattr(funcargs[name], "folder", funcargs[name]) for name in ("folder", "site", "full_site", "api_site", "cluster", "sso") if name in funcargs]
     return sorted(log for folder in folders for log in folder.glob("*.log"))
 
 

@@ -69,6 +69,7 @@ struct guarded {
 	/* Set by the owner: the URL's host must be on the allow-list. An address that is not public must be in a range
 	 * of the list: the host's name does not permit it. */
 	bool listed_only;
+	bool mail; /* set by the owner: smtp and smtps in place of http and https */
 	void (*goes_out)(
 		void *data); /* set by the owner, or NULL: the connection is open and the request is sent now */
 	void *data;
@@ -78,8 +79,9 @@ struct guarded {
 	char why[384];    /* after a refusal: the reason, for users */
 };
 
-/* Guards a libcurl handle: only http and https are permitted. Each address is checked before connecting, and again
- * before a request is sent over a reused connection. -1 with ERR_INVALID if the URL itself is refused. */
+/* Guards a libcurl handle: only http and https, or those of mail, are permitted. Each address is checked before
+ * connecting, and again before a request is sent over a reused connection. -1 with ERR_INVALID if the URL itself is
+ * refused. */
 int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err *err);
 
 #endif

@@ -96,6 +96,13 @@ static int url_read(const char *url, struct guarded *guarded, int *ret_port)
 	return result;
 }
 
+static bool scheme_fits(const char *url, const struct guarded *guarded)
+{
+	if (guarded->mail)
+		return text_starts(url, "smtp://") || text_starts(url, "smtps://");
+	return text_starts(url, "http://") || text_starts(url, "https://");
+}
+
 int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err *err)
 {
 	struct guard_target target = {.host = guarded->host, .address = guarded->host};
@@ -103,8 +110,8 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 
 	guarded->why[0] = '\0';
 	guarded->let_through = false;
-	if ((!text_starts(url, "http://") && !text_starts(url, "https://")) || url_read(url, guarded, &target.port) < 0)
-		return err_set(err, ERR_INVALID, "the URL is not an http or https URL");
+	if (!scheme_fits(url, guarded) || url_read(url, guarded, &target.port) < 0)
+		return err_set(err, ERR_INVALID, "the URL is not an %s URL", guarded->mail ? "smtp" : "http or https");
 	verdict = guard_judge_text(guarded->guard, &target);
 	guarded->listed = verdict.listed;
 	if (verdict.refusal) {
@@ -113,7 +120,7 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 	}
 	if (guarded->listed_only && !verdict.listed)
 		return err_set(err, ERR_INVALID, "%s is not on the allow-list", guarded->host);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, guarded->mail ? "smtp,smtps" : "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, guarded);

@@ -32,10 +32,11 @@ enum http_body_refusal {
 enum { HTTP_REQUEST_ID_SIZE = 65 };
 
 struct http_request {
-	const char *method;                  /* "GET" */
-	const char *path;                    /* decoded, without the query */
-	struct buf body;                     /* owned by the server */
-	void *connection;                    /* internal */
+	const char *method; /* "GET" */
+	const char *path;   /* decoded, without the query */
+	char *raw_query;    /* as received, or NULL: some signatures are over it. Owned by the server */
+	struct buf body;    /* owned by the server */
+	void *connection;   /* internal */
 	enum http_body_refusal body_refused; /* why a body that was sent is missing */
 	const void *target;                  /* set by body_limit to what the request is for; NULL before */
 	char address[HTTP_ADDRESS_SIZE];     /* of the client; for a trusted proxy, the address that it forwards for */

@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/loop/retry.h"
 #include "notifier/delivery/hosts.h"
-#include "notifier/delivery/mail.h"
+#include "common/http/mail.h"
 #include "notifier/delivery/send.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
@@ -272,21 +272,24 @@ static void pump(void *data)
 
 /* ---- public functions ---- */
 
-/* Mails are sent to the operator's server. */
+/* Mails are sent to the server that they name, or to the operator's. */
 static const char *destination(const struct dispatch *dispatch, const json_t *claimed)
 {
 	const char *url = json_string_at(claimed, "url");
 
+	if (!url)
+		url = json_string_at(claimed, "mail.server.url");
 	return url ? url : dispatch->notifier->options.smtp_url;
 }
 
 /* Ends a mail that can't be sent, with the reason in its report. Returns false if the mail can be sent. */
 static bool unmailable(struct dispatch *dispatch, struct delivery *delivery)
 {
-	static const struct outcome no_server = {
-		.error = "no mail server is set: the notifier needs --smtp-url and --smtp-from", .forbidden = true};
+	static const struct outcome no_server = {.error = "no mail server is set: in the site's settings, or by the "
+							  "notifier's --smtp-url and --smtp-from",
+		.forbidden = true};
 	static const struct outcome nobody = {.error = "there is nobody to send it to", .forbidden = true};
-	bool server = *dispatch->notifier->options.smtp_url != '\0';
+	bool server = *dispatch->notifier->options.smtp_url != '\0' || json_string_at(delivery->mail, "server.url");
 
 	if (server && mail_recipients(json_object_get(delivery->mail, "to")) > 0)
 		return false;
@@ -446,10 +449,12 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 		.guard = notifier->guard,
 		.proxy = options->proxy,
 		.public_url = notifier->public_url,
-		.mail = {.from = options->smtp_from,
+		.mail = {.url = options->smtp_url,
+			.from = options->smtp_from,
 			.user = options->smtp_user,
 			.password = options->smtp_password,
-			.plain = text_equal(options->smtp_tls, "none")},
+			.login = "",
+			.tls = text_equal(options->smtp_tls, "none") ? MAIL_TLS_NONE : MAIL_TLS_REQUIRED},
 		.max = (size_t)options->max_in_flight + MAX_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,

@@ -15,7 +15,7 @@
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
 #include "common/loop/loop.h"
-#include "notifier/delivery/mail.h"
+#include "common/http/mail.h"
 
 enum { ANSWER_BYTES = 64 << 10, CALL_BYTES = 2 << 20, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
 
@@ -280,12 +280,28 @@ static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
 	return sending->header_len > HEADER_BYTES ? 0 : len;
 }
 
-static void mail_fill(struct sending *sending)
+/* The server of the site's settings, which the mail names; else the operator's. */
+static struct mail_server server_of(const struct sending *sending)
+{
+	const json_t *named = json_object_get(sending->delivery->mail, "server");
+	const char *tls = json_string_at(named, "tls");
+
+	if (!named)
+		return sending->sender->spec.mail;
+	return (struct mail_server){.url = text_or_empty(json_string_at(named, "url")),
+		.from = text_or_empty(json_string_at(named, "from")),
+		.user = text_or_empty(json_string_at(named, "user")),
+		.password = text_or_empty(json_string_at(named, "password")),
+		.login = text_or_empty(json_string_at(named, "login")),
+		.tls = text_equal(tls, "tried") ? MAIL_TLS_TRIED : MAIL_TLS_REQUIRED};
+}
+
+static void mail_fill(struct sending *sending, const char *from)
 {
 	const struct delivery *delivery = sending->delivery;
 	const json_t *to = json_object_get(delivery->mail, "to"), *address;
 	const struct mail mail = {.id = delivery->id.text,
-		.from = sending->sender->spec.mail.from,
+		.from = from,
 		.subject = text_or_empty(json_string_at(delivery->mail, "subject")),
 		.to = to,
 		.text = delivery->body,
@@ -298,31 +314,32 @@ static void mail_fill(struct sending *sending)
 		curl_slist_append(sending->recipients, json_string_value(address));
 }
 
-/* The server belongs to the operator, so neither the guard nor the proxy is used. If the server refuses one
- * recipient, the mail is still sent to the others. */
-static void set_mail(struct sending *sending)
+/* If the server refuses one recipient, the mail is still sent to the others. The proxy is not used, and the guard only
+ * for a server of the site's settings: the other one is the operator's own. */
+static int set_mail(struct sending *sending, struct err *err)
 {
-	const struct sender_mail *mail = &sending->sender->spec.mail;
+	const struct mail_server server = server_of(sending);
 	CURL *easy = sending->easy;
 
-	mail_fill(sending);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(sending->delivery));
-	curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, mail->from);
+	mail_fill(sending, server.from);
+	mail_server_set(easy, &server);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
-	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
 	curl_easy_setopt(easy, CURLOPT_READFUNCTION, message_wanted);
 	curl_easy_setopt(easy, CURLOPT_READDATA, sending);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, reply_came);
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
-	if (fetch_trusted())
-		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
-	if (!*mail->user)
-		return;
-	curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password);
+	if (!json_object_get(sending->delivery->mail, "server"))
+		return 0;
+	sending->guarded.mail = true;
+	sending->guarded.proxied = false;
+	sending->guarded.goes_out = NULL; /* as for the operator's server */
+	return guard_curl(easy, server.url, &sending->guarded, err);
+}
+
+static void refused(struct sending *sending, const struct err *why)
+{
+	text_copy(sending->guarded.why, sizeof(sending->guarded.why), why->message);
+	sending_ended(sending, CURLE_URL_MALFORMAT);
 }
 
 /* ---- start ---- */
@@ -370,9 +387,13 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 static void mail_start(struct sender *sender, struct delivery *delivery)
 {
 	struct sending *sending = sending_new(sender, delivery);
+	struct err err = ERR_INIT;
 
 	set_answer(sending);
-	set_mail(sending);
+	if (set_mail(sending, &err) < 0) {
+		refused(sending, &err);
+		return;
+	}
 	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_multi_add_handle(sender->multi.curl, sending->easy);
 }
@@ -393,8 +414,7 @@ void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, 
 	curl_easy_setopt(sending->easy, CURLOPT_FRESH_CONNECT, (long)fresh);
 	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, (long)!keep);
 	if (guard_curl(sending->easy, delivery_url(delivery), &sending->guarded, &err) < 0) {
-		text_copy(sending->guarded.why, sizeof(sending->guarded.why), err.message);
-		sending_ended(sending, CURLE_URL_MALFORMAT);
+		refused(sending, &err);
 		return;
 	}
 	curl_multi_add_handle(sender->multi.curl, sending->easy);

@@ -8,25 +8,20 @@
  * proxies are not used. TLS certificates are verified.
  */
 
+#include "common/http/mail.h"
 #include "notifier/delivery/delivery.h"
 
 struct guard;
 struct loop;
 struct sender;
 
-/* Settings of the operator's mail server. */
-struct sender_mail {
-	const char *from, *user, *password; /* user: "" for no login */
-	bool plain;                         /* without TLS */
-};
-
 struct sender_spec {
 	struct loop *loop;
 	const struct guard *guard;
-	const char *proxy;      /* or "" */
-	const char *public_url; /* in the User-Agent */
-	struct sender_mail mail;
-	size_t max; /* connections that are open or idle */
+	const char *proxy;       /* or "" */
+	const char *public_url;  /* in the User-Agent */
+	struct mail_server mail; /* the operator's; url: "" for none. A mail may name another one (proto/README.md) */
+	size_t max;              /* connections that are open or idle */
 	long connect_ms, response_ms;
 	void *data;
 	/* The connection is open and the request is being sent. The function must not start a request. */

@@ -12,11 +12,13 @@
 #define SIGNED   SITE
 #define WORKER   SITE
 #define NOTIFIER SITE
+#define SCIM     SITE
 #include "scheduler/api/routes.def"
 #undef SITE
 #undef API
 #undef SIGNED
 #undef WORKER
 #undef NOTIFIER
+#undef SCIM
 
 #endif

@@ -155,6 +155,12 @@ static void ids_collect(struct resolution *r, size_t place, const json_t *data, 
 			relation_ids_add(query, json_array_get(r->included, i), r->seen);
 }
 
+/* A site admin who acts as the user sees no secrets of theirs. */
+static bool is_hidden(const struct request *req, const struct resource_kind *kind)
+{
+	return req->actor.impersonator.text[0] && (kind == &kind_states || kind == &kind_outputs);
+}
+
 static int queries_send(struct resolution *r, struct err *err)
 {
 	struct store *store = r->req->store;
@@ -203,7 +209,8 @@ static int resolve_step(struct resolution *r, const json_t *data, size_t first, 
 
 	for (size_t i = 0; i < r->kind->includes_count; i++) {
 		r->queries[i] = (struct inclusion_query){&r->kind->includes[i], DB_ARRAY_INIT, ROWS_INIT};
-		if (r->kind->includes[i].kind && is_requested(r->req, r->kind, r->kind->includes[i].name))
+		if (r->kind->includes[i].kind && !is_hidden(r->req, r->kind->includes[i].kind) &&
+			is_requested(r->req, r->kind, r->kind->includes[i].name))
 			ids_collect(r, i, data, first);
 		id_count += r->queries[i].ids.count;
 	}

@@ -59,17 +59,20 @@ static const char *match_value(const struct route_match *match, const char *name
 
 static void action_set(struct audit_action *action, const char *method, const struct segments *segments, int named)
 {
-	const char *tail = named + 2 < (int)segments->count ? segments->at[named + 1] : "";
 	const char *last = segments->at[segments->count - 1];
+	bool acts = segments->count > API_SEGMENTS + 1 && text_equal(segments->at[segments->count - 2], "actions");
 	size_t verb = 0;
 
 	while (verb + 1 < ARRAY_LEN(verbs) && !text_equal(verbs[verb].method, method))
 		verb++;
 	text_copy(action->action, sizeof(action->action), verbs[verb].action);
-	if (named > 0 && text_equal(tail, "actions"))
+	if (acts)
 		text_copy(action->action, sizeof(action->action), last);
 	else if (named > 0 && text_equal(segments->at[named - 1], "relationships"))
 		text_copy(action->action, sizeof(action->action), verbs[verb].of_relation);
+	/* SCIM replaces documents with PUT. */
+	if (text_equal(segments->at[0], "scim") && text_equal(method, "PUT"))
+		text_copy(action->action, sizeof(action->action), "update");
 	audit_underscores(action->action);
 }
 
@@ -101,7 +104,33 @@ static const char *const actor_types[] = {
 	[ACTOR_NOTIFIER] = "notifier",
 	[ACTOR_TASK] = "run-task",
 	[ACTOR_RUN] = "run",
+	[ACTOR_SCIM] = "scim",
 };
+
+/* The members of a SCIM document, or the paths of its operations without the values in them. */
+static void scim_names(const json_t *body, struct db_array *names)
+{
+	const json_t *operations = json_object_get(body, "Operations"), *operation;
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	if (!json_is_array(operations))
+		json_object_foreach((json_t *)body, name, value) db_array_add(names, name);
+	json_array_foreach(operations, i, operation)
+	{
+		const char *path = json_string_at(operation, "path");
+		char shown[64];
+
+		if (path) {
+			text_copy(shown, sizeof(shown), path);
+			shown[strcspn(shown, "[")] = '\0';
+			db_array_add(names, shown);
+		} else {
+			json_object_foreach(json_object_get(operation, "value"), name, value) db_array_add(names, name);
+		}
+	}
+}
 
 static void attribute_names(const json_t *body, struct db_array *names)
 {
@@ -147,9 +176,24 @@ struct event {
 	const json_t *details; /* or NULL */
 };
 
+/* The event's details: the handler's facts, and the site admin who acts as the user. */
+static json_t *details_of(const struct request *req, const json_t *given)
+{
+	json_t *details = json_object();
+
+	json_object_update(details, req->audit->details);
+	json_object_update(details, (json_t *)given);
+	if (req->actor.impersonator.text[0]) {
+		json_object_set_new(details, "impersonator-id", json_string(req->actor.impersonator.text));
+		json_object_set_new(details, "impersonator", json_string(req->actor.impersonator_name));
+	}
+	return details;
+}
+
 static int event_add(struct request *req, const struct event *of, struct audit_batch *batch, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array names = DB_ARRAY_INIT;
+	json_auto_t *details = details_of(req, of->details);
 	const struct audit_action *action = &of->action;
 	struct audit_note *audit = req->audit;
 	bool signed_path = req->route && req->route->permission == CAN_WITH_SIGNATURE;
@@ -168,13 +212,16 @@ static int event_add(struct request *req, const struct event *of, struct audit_b
 		.resource_id = action->id,
 		.workspace = audit->workspace.text,
 		.attributes = &names,
-		.details = of->details};
+		.details = details};
 
 	if (!audit->request[0])
 		audit_uuid(audit->request);
 	if (organization_find(req, err) < 0)
 		return -1;
-	attribute_names(req->body, &names);
+	if (req->actor.kind == ACTOR_SCIM)
+		scim_names(req->body, &names);
+	else
+		attribute_names(req->body, &names);
 	audit_add(batch, &event);
 	return 0;
 }
@@ -207,6 +254,29 @@ int request_audit_write(struct request *req, const char *action_name, const char
 	text_copy(event.action.action, sizeof(event.action.action), action_name);
 	text_copy(event.action.type, sizeof(event.action.type), type);
 	return event_write(req, &event, err);
+}
+
+int request_audit_event(struct request *req, const struct request_event *of, struct err *err)
+{
+	const struct audit_event event = {.organization = of->organization,
+		.actor_type = req->actor.is_service ? "service-account" : actor_types[req->actor.kind],
+		.actor_id = req->actor.user.text,
+		.actor_name = req->actor.username,
+		.token = req->actor.token.text,
+		.address = req->audit->address,
+		.request = req->audit->request,
+		.action = of->action,
+		.resource_type = of->type,
+		.resource_id = of->id,
+		.workspace = of->workspace,
+		.details = of->details};
+	int result;
+
+	if (!req->audit->request[0])
+		audit_uuid(req->audit->request);
+	result = audit_write(req->store, &event, err);
+	json_decref(of->details);
+	return result;
 }
 
 int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err)
@@ -275,7 +345,8 @@ static int handler_run(struct request *req, struct response *res, struct err *er
 static bool route_changes(const struct route *route)
 {
 	return !text_equal(route->method, "GET") && route->permission != CAN_CALL_BACK &&
-		(text_starts(route->pattern, "/api/v2/") || text_starts(route->pattern, SIGNED_PREFIX "/"));
+		(text_starts(route->pattern, "/api/v2/") || text_starts(route->pattern, SIGNED_PREFIX "/") ||
+			text_starts(route->pattern, SCIM_PREFIX "/"));
 }
 
 int request_audit_run(struct request *req, struct response *res, struct err *err)

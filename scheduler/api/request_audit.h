@@ -38,7 +38,15 @@ int request_audit_write(struct request *req, const char *action, const char *typ
 /* The same with details (store/access/audit.h), which it takes. */
 int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err);
 
-/* The route's pattern must be below /api/v2 or /signed. */
+/* A further event of a request, in a place that need not be the request's. Takes the details. */
+struct request_event {
+	const char *organization, *workspace; /* NULL: the site */
+	const char *action, *type, *id;
+	json_t *details;
+};
+int request_audit_event(struct request *req, const struct request_event *event, struct err *err);
+
+/* The route's pattern must be below /api/v2, /scim/v2 or /signed. */
 void audit_action_read(const struct route *route, const struct route_match *match, struct audit_action *ret_action);
 
 #endif

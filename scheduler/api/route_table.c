@@ -13,6 +13,8 @@ const struct route routes[] = {
 	{#method, "/api/worker/v1" path, handler, permission, format, limit, executor},
 #define NOTIFIER(method, path, handler, permission, format, limit, executor)                                           \
 	{#method, "/api/notifier/v1" path, handler, permission, format, limit, executor},
+#define SCIM(method, path, handler, permission, format, limit, executor)                                               \
+	{#method, SCIM_PREFIX path, handler, permission, format, limit, executor},
 #include "scheduler/api/routes.def"
 };
 

@@ -8,14 +8,23 @@ with relaxed as (select set_config('synchronous_commit', 'off', true));
 -- statement: token_owner
 -- The valid token with that digest and its owner, unless the owner is suspended: a row for each of the owner's
 -- organizations.
--- index: organization_memberships_user, organizations_closed, team_members_user, teams_id_organization_id_key,
--- tokens_hash_key
+-- index: organization_memberships_user, organizations_closed, organizations_limiting, organizations_two_factor,
+-- second_factors_user, team_members_user, teams_id_organization_id_key, tokens_hash_key
+-- reads: site_settings
 -- takes: hash text
 -- gives: requester
 select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, u.is_service_account,
     o.organization_id, o.rights, k.provider_id,
-    :closed({:closed_to_tokens(k.user_id) union all :closed_without_sso(k.user_id, k.provider_id)}) as closed,
-    coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+    :closed({
+        :closed_to_tokens(k.user_id, k.created_at)
+        union all
+        :closed_without_sso(k.user_id, k.provider_id)
+        union all
+        :closed_without_factor(k.user_id, k.provider_id)
+    }) as closed,
+    coalesce(:admin_without_factor(k.provider_id), false) as lacks_factor,
+    coalesce(k.last_used_at < now() - interval '1 minute', true) as stale, k.read_only,
+    k.workspace_id as only_workspace, not k.is_use_noted as first_use
 from tokens k
 left join users u on u.id = k.user_id :memberships()
 where k.hash = :hash and :token_valid() and u.is_suspended is not true;
@@ -25,6 +34,19 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 -- index: tokens_hash_key
 -- takes: like token_owner
 :relaxed() update tokens set last_used_at = now() from relaxed where hash = :hash;
+
+-- statement: token_use_note
+-- Notes that the audit trail has the token's first use; returns its organization, if this is the first request to
+-- note it. A crash of PostgreSQL may lose both: the next use is then noted.
+-- index: agent_pools_pkey, teams_id_organization_id_key, tokens_pkey
+-- takes: id text
+-- gives: organization_id text null
+:relaxed() update tokens k
+set is_use_noted = true
+from relaxed
+where k.id = :id and not k.is_use_noted
+returning coalesce((select p.organization_id from agent_pools p where p.id = k.pool_id),
+    (select t.organization_id from teams t where t.id = k.team_id)) as organization_id;
 
 -- fragment: proof_minutes(provider)
 -- The minutes after which the provider's site admins must prove again who they are; null: never.
@@ -37,16 +59,27 @@ where k.hash = :hash and :token_valid() and u.is_suspended is not true;
 -- statement: session_owner
 -- The valid session with that digest and its user, unless the user is suspended: a row for each of the user's
 -- organizations.
--- index: organization_memberships_user, team_members_user, teams_id_organization_id_key
+-- index: organization_memberships_user, organizations_two_factor, second_factors_user, team_members_user,
+-- teams_id_organization_id_key, users_pkey
+-- reads: site_settings
 -- takes: like token_owner
 -- gives: requester
 select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin,
     u.is_service_account, o.organization_id, o.rights, s.provider_id,
-    :closed({:closed_without_sso(s.user_id, s.provider_id)}) as closed,
+    case when s.impersonator_id is null then
+            :closed({
+                :closed_without_sso(s.user_id, s.provider_id)
+                union all
+                :closed_without_factor(s.user_id, s.provider_id)
+            }) end as closed,
+    s.impersonator_id is null and :admin_without_factor(s.provider_id) as lacks_factor, s.impersonator_id,
+    a.username as impersonator_name,
     s.last_seen_at < now() - interval '1 minute' as stale,
-    coalesce(s.authenticated_at < now() - make_interval(mins => :proof_minutes(s.provider_id)), false) as must_confirm
+    coalesce(s.authenticated_at < now() - make_interval(mins => :proof_minutes(s.provider_id)), false) as must_confirm,
+    false as read_only, null as only_workspace, false as first_use
 from sessions s
-join users u on u.id = s.user_id and not u.is_suspended :memberships() :session_limits()
+join users u on u.id = s.user_id and not u.is_suspended
+left join users a on a.id = s.impersonator_id :memberships() :session_limits()
 where s.hash = :hash and :session_valid();
 
 -- statement: session_use

@@ -22,6 +22,8 @@ static const struct bucket_rate fixed_rates[LIMITS] = {
 	[LIMIT_HOOKS] = {.per_second = 50, .burst = 500},
 	[LIMIT_HOOK_FAILURES] = {.per_second = 2, .burst = 200},
 	[LIMIT_PASSWORD_CHANGE] = {.per_second = 1.0 / 30, .burst = 10},
+	[LIMIT_RESET_ADDRESS] = {.per_second = 1.0 / 60, .burst = 10},
+	[LIMIT_RESET_NAME] = {.per_second = 1.0 / 600, .burst = 3},
 };
 
 struct bucket {

@@ -23,6 +23,8 @@ enum limit {
 	LIMIT_HOOKS,           /* deliveries to a hook of a repository */
 	LIMIT_HOOK_FAILURES,   /* deliveries of an address that prove nothing */
 	LIMIT_PASSWORD_CHANGE, /* checks of a user's current password for a change */
+	LIMIT_RESET_ADDRESS,   /* mails with a link that sets a password, asked for from an address */
+	LIMIT_RESET_NAME,      /* the same for a name or an e-mail address */
 	LIMITS
 };
 

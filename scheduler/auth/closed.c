@@ -12,10 +12,12 @@ static const struct {
 	const char *sentence;
 } reasons[] = {
 	{'t', ERR_UNAUTHORIZED, "the organization takes no tokens of people"},
+	{'a', ERR_UNAUTHORIZED, "the organization takes no tokens that are as old as this one: make a new one"},
 	{'s', ERR_FORBIDDEN,
 		"the organization requires single sign-on: sign in through its identity provider, and make a new token "
 		"if "
 		"this is one"},
+	{'f', ERR_FORBIDDEN, "the organization needs two-factor authentication: set it up at /app/settings/two-factor"},
 };
 
 int closed_check(const char *closed, const char *organization_id, struct err *err)

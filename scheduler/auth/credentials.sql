@@ -14,13 +14,21 @@ left join lateral (
     group by m.organization_id
 ) o on true;
 
--- fragment: closed_to_tokens(user)
--- Those of a user's organizations that accept no personal tokens.
+-- fragment: closed_to_tokens(user, created)
+-- Those of a user's organizations that accept no personal tokens, or none as old as one that was made then.
 select 't:' || x.id as which
 from organizations x
 join organization_memberships y on y.organization_id = x.id and y.user_id = :user
     and y.status = 'active'
-where x.settings ->> 'user-tokens-enabled' = 'false';
+where x.settings ->> 'user-tokens-enabled' = 'false'
+union all
+select 'a:' || x.id
+from organizations x
+join organization_memberships y on y.organization_id = x.id and y.user_id = :user
+    and y.status = 'active'
+join token_ttl_policies p on p.organization_id = x.id and p.token_type = 'user'
+where x.settings ->> 'max-ttl-enabled' = 'true'
+    and :created + p.max_ttl_ms * interval '1 millisecond' <= now();
 
 -- fragment: closed_without_sso(user, provider)
 -- Those of a user `u`'s organizations that accept only other identity providers.
@@ -40,9 +48,44 @@ where q.is_required and not u.is_break_glass
 -- auth/closed.h has the reasons.
 (select ',' || string_agg(c.which, ',') || ',' from (:which) c);
 
+-- fragment: token_limit(token, kind, organization)
+-- The time after which the organization's limit ends a team's token; null if there is none.
+(
+    select :token.created_at + p.max_ttl_ms * interval '1 millisecond'
+    from token_ttl_policies p
+    join organizations x on x.id = p.organization_id and x.settings ->> 'max-ttl-enabled' = 'true'
+    where p.organization_id = :organization and p.token_type = :token_kind(:kind)
+);
+
+-- fragment: has_factor(user)
+-- The condition that a user has a second factor.
+exists (select 1 from second_factors f where f.user_id = :user and f.is_confirmed);
+
+-- fragment: closed_to_passwords(user)
+-- Those of a user's organizations that need a second factor.
+select 'f:' || x.id as which
+from organizations x
+join organization_memberships y on y.organization_id = x.id and y.user_id = :user
+    and y.status = 'active'
+where x.settings ->> 'collaborator-auth-policy' = 'two_factor_mandatory';
+
+-- fragment: closed_without_factor(user, provider)
+-- The same without those that accept the user: with a factor, or because an identity provider checks factors.
+select w.which
+from (:closed_to_passwords(:user)) w
+where :provider is null and not :has_factor(:user);
+
+-- fragment: admins_need_factor()
+-- The condition that the site needs second factors of its admins.
+(select s.settings ->> 'require-two-factor-for-admins' = 'true' from site_settings s) is true;
+
+-- fragment: admin_without_factor(provider)
+-- The condition that a user `u` is a site admin without the second factor that the site needs.
+u.is_site_admin and :provider is null and :admins_need_factor() and not :has_factor(u.id);
+
 -- fragment: token_valid()
 -- The condition that a token `k` is valid. One that was made through an identity provider ends when its owner no
--- longer comes from there.
+-- longer comes from there. A team's or an organization's own token ends by the organization's limit.
 (k.expired_at is null or k.expired_at > now())
     and (k.provider_id is null
             or exists (
@@ -51,7 +94,15 @@ where q.is_required and not u.is_break_glass
                 join identity_providers p on p.id = i.provider_id
                 where i.user_id = k.user_id and i.provider_id = k.provider_id
                     and (p.token_days = 0 or i.last_sign_in_at > now() - make_interval(days => p.token_days))
-            ));
+            ))
+    and (
+        k.team_id is null
+        or not exists (
+            select 1
+            from teams l
+            where l.id = k.team_id and :token_limit(k, l.kind, l.organization_id) <= now()
+        )
+    );
 
 -- fragment: session_limits()
 -- The limits `l` of a session `s` in minutes. The strictest of the user's organizations limits how long a
@@ -65,6 +116,11 @@ cross join lateral (
 ) l;
 
 -- fragment: session_valid()
--- The condition that a session `s` with the limits `l` is valid. No limit is longer than sixty days.
-s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
+-- The condition that a session `s` with the limits `l` is valid. No limit is longer than sixty days. A session in
+-- which a site admin acts as the user lasts an hour.
+(s.impersonator_id is null
+        or (s.created_at > now() - interval '1 hour' and exists (
+                select 1 from users i where i.id = s.impersonator_id and i.is_site_admin and not i.is_suspended
+            )))
+    and s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
     and s.created_at > now() - make_interval(mins => least(l.whole, 86400)::int);

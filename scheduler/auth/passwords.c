@@ -105,6 +105,37 @@ int password_set_for(struct store *store, const char *username, const char *pass
 	return db_transaction(store->db, set_for_in, &s, err);
 }
 
+int password_alternatives_check(struct store *store, const char *pointer, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct password_alternatives_row *found;
+
+	if (db_query(store->db, &rows, err, password_alternatives) < 0)
+		return -1;
+	found = row_of(password_alternatives, &rows, 0);
+	if (!found->has_provider)
+		return err_at(err, pointer, "Passwords are needed: no identity provider is enabled");
+	if (!found->has_break_glass)
+		return err_at(err, pointer, "Passwords are needed: no break-glass account has a password");
+	return 0;
+}
+
+int password_alternatives_keep(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct password_alternatives_row *found;
+
+	if (db_query(store->db, &rows, err, password_alternatives) < 0)
+		return -1;
+	found = row_of(password_alternatives, &rows, 0);
+	if (found->takes_passwords || (found->has_provider && found->has_break_glass))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"sign-in with passwords is switched off, so the last identity provider and the last break-glass "
+		"account "
+		"stay: switch passwords on first");
+}
+
 int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err)
 {

@@ -18,7 +18,14 @@ int password_set(
 	struct store *store, const char *user_id, const char *password, const char *keep_session, struct err *err);
 /* The same for the operator, by the user's name, with an audit event. ERR_NOT_FOUND. */
 int password_set_for(struct store *store, const char *username, const char *password, struct err *err);
-/* Returns the id of the user with that name and password, or "". Takes the same time whether the user exists or not. */
+/* ERR_INVALID at the pointer, with what is missing, unless people could sign in if only break-glass accounts had
+ * passwords. */
+int password_alternatives_check(struct store *store, const char *pointer, struct err *err);
+/* Called in the transaction of a change of providers or of break-glass accounts. ERR_INVALID if usual accounts have no
+ * passwords, and nobody could sign in any more. */
+int password_alternatives_keep(struct store *store, struct err *err);
+/* Returns the id of the user with that name and password, or "" if there is none who may sign in with a password.
+ * Takes the same time whether the user exists or not. */
 int password_verify(
 	struct store *store, const char *username, const char *password, struct id *ret_user, struct err *err);
 

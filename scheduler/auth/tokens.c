@@ -6,6 +6,7 @@
 
 #include "scheduler/auth/tokens.sql.h"
 #include "scheduler/store/access/response_scope.h"
+#include "scheduler/auth/lifetimes/token_limits.h"
 
 static const char *prefix_of(const struct token_order *order)
 {
@@ -13,7 +14,20 @@ static const char *prefix_of(const struct token_order *order)
 		return "ry_notifier_";
 	if (order->team_id)
 		return "ry_team_";
+	if (order->read_only || order->workspace_id)
+		return SCOPED_TOKEN_PREFIX;
 	return order->user_id ? "ry_user_" : "ry_agent_";
+}
+
+void token_hash(const char *token, char ret_hash[SHA256_HEX_SIZE])
+{
+	_cleanup_(freep) char *scoped = NULL;
+
+	if (text_starts(token, SCOPED_TOKEN_PREFIX)) {
+		scoped = mem_printf("scoped:%s", token);
+		token = scoped;
+	}
+	crypto_sha256_hex(token, strlen(token), ret_hash);
 }
 
 struct making {
@@ -21,6 +35,7 @@ struct making {
 	const struct token_order *order;
 	const char *hash;
 	struct id id;
+	char until[64]; /* instead of the order's expiry; "": that one */
 };
 
 /* Deletes the team's token without a description before it is replaced. The lock serializes concurrent replacements. */
@@ -33,19 +48,39 @@ static int make_room(const struct making *m, struct err *err)
 	return db_query(m->store->db, NULL, err, team_token_replace, .team_id = m->order->team_id);
 }
 
+/* Agents' and notifiers' tokens have no limit. A person may ask for more than one of their organizations accepts. */
+static int limit_expiry(struct making *m, struct err *err)
+{
+	const struct token_order *order = m->order;
+	const struct token_lifetime wanted = {order->team_id, order->user_id, order->expires_at};
+	bool exceeded = false;
+
+	if (!order->user_id || (!order->team_id && !order->expires_by_default))
+		return 0;
+	if (token_limit_read(m->store, &wanted, &exceeded, m->until, err) < 0)
+		return -1;
+	if (exceeded && order->expires_at && !order->expires_by_default)
+		return err_at(err, "/data/attributes/expired-at",
+			"Expired at must not be later than the organization permits for such tokens: %s", m->until);
+	if (!exceeded)
+		m->until[0] = '\0';
+	return 0;
+}
+
 static int make_in(void *data, struct err *err)
 {
-	const struct making *m = data;
+	struct making *m = data;
 	const struct token_order *order = m->order;
 
-	if (make_room(m, err) < 0)
+	if (make_room(m, err) < 0 || limit_expiry(m, err) < 0)
 		return -1;
 	return db_query(m->store->db, NULL, err, token_insert, .id = m->id.text, .hash = m->hash,
 		.user_id = order->user_id, .pool_id = order->pool_id, .notifier = order->notifier,
 		.team_id = order->team_id,
 		.description = order->team_id ? order->description : text_or_empty(order->description),
-		.expires_at = order->expires_at, .created_by = order->created_by,
-		.provider_id = text_or_null(order->provider_id));
+		.expires_at = m->until[0] ? m->until : order->expires_at, .created_by = order->created_by,
+		.provider_id = text_or_null(order->provider_id), .read_only = order->read_only,
+		.workspace_id = order->workspace_id);
 }
 
 static int description_taken(struct store *store, struct err *err)
@@ -64,7 +99,7 @@ int token_create(
 	char hash[SHA256_HEX_SIZE];
 	struct making m = {.store = store, .order = order, .hash = hash, .id = id_new("at")};
 
-	crypto_sha256_hex(token, strlen(token), hash);
+	token_hash(token, hash);
 	if (db_transaction(store->db, make_in, &m, err) < 0) {
 		free(token);
 		return description_taken(store, err);
@@ -109,7 +144,7 @@ int tokens_list(struct store *store, const struct token_list *list, struct rows 
 {
 	if (list->user_id)
 		return db_query(store->db, ret_rows, err, tokens_of_user, .user_id = list->user_id,
-			.limit = list->limit, .offset = list->offset);
+			.unused_days = list->unused_days, .limit = list->limit, .offset = list->offset);
 	if (list->pool_id)
 		return db_query(store->db, ret_rows, err, tokens_of_pool, .pool_id = list->pool_id,
 			.limit = list->limit, .offset = list->offset);
@@ -146,7 +181,8 @@ int token_of_team(struct store *store, const char *team_id, struct rows *ret_row
 int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, team_tokens_list, .organization_id = list->organization_id,
-		.search = list->search, .sort = list->sort, .limit = list->limit, .offset = list->offset,
+		.search = list->search, .sort = list->sort, .unused_days = list->unused_days, .limit = list->limit,
+		.offset = list->offset,
 		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS),
 		.user = response_scope_user(store->scope));
 }

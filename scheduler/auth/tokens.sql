@@ -5,7 +5,12 @@
 k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind,
     coalesce(p.organization_id, t.organization_id) as organization_id,
     coalesce(k.created_by, k.user_id) as creator_id, k.notifier, k.description, k.created_at,
-    k.last_used_at, k.expired_at;
+    k.last_used_at, least(k.expired_at, :token_limit(k, t.kind, t.organization_id)) as expired_at, k.read_only,
+    k.workspace_id;
+
+-- fragment: token_unused(days)
+-- The condition that a token `k` is unused for so many days; null is any.
+(:days::bigint is null or coalesce(k.last_used_at, k.created_at) < now() - :days::bigint * interval '1 day');
 
 -- fragment: token_tables()
 -- Tokens with their pools and teams.
@@ -39,16 +44,19 @@ delete from tokens where team_id = :team_id and description is null;
 -- statement: token_insert
 -- Creates a token. A team's only token has no description: null.
 -- takes: id text, hash text, user_id text, pool_id text, notifier boolean, team_id text, description text,
--- expires_at timestamptz, created_by text, provider_id text
+-- expires_at timestamptz, created_by text, provider_id text, read_only boolean, workspace_id text
 insert into tokens
-    (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by, provider_id)
+    (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by, provider_id, read_only,
+        workspace_id)
 values (
-    :id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expires_at, :created_by, :provider_id);
+    :id, :hash, :user_id, :pool_id, :notifier, :team_id, :description, :expires_at, :created_by, :provider_id,
+        :read_only, :workspace_id);
 
 -- shape: token
 -- total bigint optional, place bigint optional, id text, user_id text null, pool_id text null,
 -- team_id text null, team_kind text, organization_id text, creator_id text, notifier boolean,
--- description text null, created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null
+-- description text null, created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null,
+-- read_only boolean, workspace_id text null
 
 -- statement: token_read
 -- The token of that id.
@@ -60,9 +68,9 @@ select :token_columns() :token_tables() where k.id = :id;
 -- statement: tokens_of_user
 -- One page of the user's tokens.
 -- index: teams_id_organization_id_key, tokens_user
--- takes: user_id text, limit bigint, offset bigint
+-- takes: user_id text, unused_days bigint null, limit bigint, offset bigint
 -- gives: token
-:tokens_page(k.user_id = :user_id);
+:tokens_page({k.user_id = :user_id and :token_unused(:unused_days)});
 
 -- statement: tokens_of_pool
 -- One page of the pool's tokens.
@@ -113,8 +121,8 @@ select :token_columns() :token_tables() where k.team_id = :team_id and k.descrip
 -- One page of the tokens of the organization's teams that the requester may see, sorted as `sort` says, then by
 -- age.
 -- index: team_members_user, teams_name, tokens_team_description
--- takes: organization_id text, search text, sort text, limit bigint, offset bigint, everywhere boolean,
--- user text
+-- takes: organization_id text, search text, sort text, unused_days bigint null, limit bigint, offset bigint,
+-- everywhere boolean, user text
 -- gives: token
 with found as (
     select k.id, row_number() over (
@@ -131,6 +139,7 @@ with found as (
     left join users u on u.id = k.created_by
     where t.organization_id = :organization_id
         and (:search::text is null or strpos(lower(t.name), lower(:search)) > 0)
+        and :token_unused(:unused_days)
         and :team_in_scope(:everywhere::boolean, :user)
 )
 select n.total, f.*

@@ -5,6 +5,7 @@
 
 #include "scheduler/auth/closed.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/tokens.h"
 #include "scheduler/auth/watchers.sql.h"
 
 void watcher_init(struct watcher *watcher, const char *token, const char *cookie)
@@ -13,7 +14,7 @@ void watcher_init(struct watcher *watcher, const char *token, const char *cookie
 	if (cookie)
 		session_hash(cookie, watcher->hash);
 	else
-		crypto_sha256_hex(token, strlen(token), watcher->hash);
+		token_hash(token, watcher->hash);
 }
 
 void watcher_release(struct watcher *watcher)

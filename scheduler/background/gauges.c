@@ -9,6 +9,8 @@
 #include "scheduler/background/gauges.sql.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/metrics.h"
+#include "scheduler/background/audit/audit_exports.h"
+#include "scheduler/background/audit/audit_exports.sql.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 #include "scheduler/store/workers/workers.h"
@@ -128,6 +130,18 @@ static void gauge_site(const struct gauges_site_row *row)
 	for (size_t i = 0; i < ARRAY_LEN(site_series); i++)
 		if (text_equal(row->kind, site_series[i].kind))
 			metric_set(site_series[i].metric, row->labels, strtod(row->value, NULL));
+}
+
+int gauges_audit(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (audit_sinks_list(store, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		metric_setf(M_AUDIT_UNSENT, (double)row_of(audit_sink, &rows, i)->unsent, "sink=\"%s\"",
+			row_of(audit_sink, &rows, i)->name);
+	return 0;
 }
 
 int gauges_site(struct store *store, struct err *err)

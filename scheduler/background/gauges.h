@@ -12,6 +12,9 @@ int gauges_pools(struct store *store, struct err *err);
 /* The whole site: runs, run tasks, messages, holds, processes, keys, the schema. */
 int gauges_site(struct store *store, struct err *err);
 
+/* The events that collectors of the audit trail lack. */
+int gauges_audit(struct store *store, struct err *err);
+
 /* Records for each pool with waiting jobs since when it has free slots. Not a metric itself: claims read it for
  * runyard_job_starts_total, so it runs whether or not /metrics is read. */
 int capacity_record(struct store *store, struct err *err);

@@ -11,8 +11,10 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 #include "common/metrics.h"
+#include "scheduler/auth/factors/factor_attempts.h"
 #include "scheduler/auth/identity/attempts.h"
 #include "scheduler/auth/identity/oidc.h"
+#include "scheduler/auth/saml/sign_in.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/workload/keys.h"
 #include "scheduler/auth/vcs/consents.h"
@@ -33,6 +35,7 @@
 #include "scheduler/runs/triggers.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/access/invitations.h"
+#include "scheduler/auth/lifetimes/token_limits.h"
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/holds.sql.h"
@@ -285,12 +288,13 @@ static const struct {
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
+	{"audit exports", 5000, SWEEP_ONLY_SHOWN, .sweep = gauges_audit},
 	{"capacity", 5000, SWEEP_ANY, .sweep = capacity_record},
 	{"queue samples", 10000, SWEEP_ANY, .sweep = queue_sample},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},
-	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
+	{"site settings", 10000, SWEEP_ANY, .sweep = site_settings_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
 	{"resumption", 2000, SWEEP_ANY, .sweep = resumption_sweep},
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
@@ -298,9 +302,12 @@ static const struct {
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
+	{"unused tokens", 15000, SWEEP_BY_CLOCK, .sweep = tokens_unused_sweep},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
+	{"factor attempts", 600000, SWEEP_ANY, .sweep = factor_attempts_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"workload keys", 3600000, SWEEP_ANY, .sweep = workload_keys_sweep},
+	{"SAML assertions", 60000, SWEEP_ANY, .sweep = saml_assertions_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
 	{"logout tokens", 600000, SWEEP_ANY, .sweep = oidc_logouts_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/api/access/emails.h"
+#include "scheduler/auth/account/break_glass.h"
 #include "scheduler/auth/bootstrap.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/commands/command.h"
@@ -43,4 +44,15 @@ int command_set_password(struct scheduler *s, const struct command_line *line, s
 		return read ? -1 : err_set(err, ERR_INVALID, "there is no password on standard input");
 	return scheduler_database_ready(s, err) < 0 ? -1
 						    : password_set_for(&s->store, line->arguments[0], password, err);
+}
+
+int command_break_glass(struct scheduler *s, const struct command_line *line, struct err *err)
+{
+	const char *wanted = line->arguments[1];
+
+	if (!text_equal(wanted, "on") && !text_equal(wanted, "off"))
+		return command_usage(line, err);
+	if (scheduler_database_ready(s, err) < 0)
+		return -1;
+	return break_glass_set_for(&s->store, line->arguments[0], text_equal(wanted, "on"), err);
 }

@@ -131,6 +131,21 @@ static void questions_fail(struct delivery *delivery)
 		((struct event_stream *)(uintptr_t)delivery->questions[i].stream)->checked_ms = 0;
 }
 
+/* Checks the streams of users whose access has ended now, and not when the next event or comment is due. */
+static void suspended_check(struct event_hub *hub, const struct delivered *events, size_t count)
+{
+	_cleanup_(stream_list_release) struct stream_list list = {.count = 0};
+
+	for (size_t i = 0; i < count; i++) {
+		const char *user = events[i].event->suspended.text;
+
+		for (struct event_stream *at = *user ? hub->streams : NULL; at; at = at->next)
+			if (!at->over && text_equal(at->watcher.user.text, user))
+				stream_list_add(&list, at);
+	}
+	access_check(hub, &list);
+}
+
 void deliver(struct event_hub *hub, const struct delivered *events, size_t count)
 {
 	struct delivery delivery = {.hub = hub};
@@ -139,6 +154,7 @@ void deliver(struct event_hub *hub, const struct delivered *events, size_t count
 	for (size_t i = 0; i < count; i++)
 		if (events[i].event->changes_access)
 			access_changed(hub);
+	suspended_check(hub, events, count);
 	events_each(hub, events, count, stale_add, &delivery);
 	access_check(hub, &delivery.streams);
 	for (size_t i = 0; i < delivery.streams.count; i++)

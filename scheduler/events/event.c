@@ -142,6 +142,9 @@ static bool of_audit(struct event *event, const json_t *message)
 	if (row && text_equal(row->type, "workspace") && id_valid(resource, "ws"))
 		text_copy(event->workspace.text, sizeof(event->workspace.text), resource);
 	event->changes_access = !row || text_equal(row->type, "workspace");
+	if (text_equal(json_string_at(message, "resource-type"), "user") &&
+		text_equal(json_string_at(message, "action"), "end_access") && id_valid(resource, "user"))
+		text_copy(event->suspended.text, sizeof(event->suspended.text), resource);
 	if (!row || !resource || !event->organization.text[0] ||
 		(!event->workspace.text[0] && row->permission != CAN_MANAGE_POOLS))
 		return true;

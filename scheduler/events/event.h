@@ -17,6 +17,7 @@ struct event {
 	struct id organization, workspace, run;
 	enum permission permission; /* that a receiver needs in the workspace or the organization */
 	bool changes_access;        /* permissions, members, tokens or sessions may have changed */
+	struct id suspended;        /* a user whose access has ended: their streams end at once */
 	struct buf text;            /* "": it is not shown */
 };
 

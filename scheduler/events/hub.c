@@ -143,15 +143,21 @@ static void stream_alive(struct event_hub *hub, struct event_stream *stream, int
 }
 
 /* Checks the streams that are due for a comment or missed an event. After a change of permissions it checks all. One
- * organization can change permissions all the time, so it does that at most every ACCESS_FRESH_MS. */
+ * organization can change permissions all the time, so it does that at most every ACCESS_FRESH_MS. While the topic
+ * can't be read, it checks all that were checked ACCESS_OFFLINE_MS ago. */
 static void streams_check(struct event_hub *hub, int64_t now)
 {
 	_cleanup_(stream_list_release) struct stream_list list = {.count = 0};
 	bool all = now >= hub->all_due_ms;
 
-	for (struct event_stream *at = hub->streams; at; at = at->next)
-		if (!at->over && (now >= at->alive_ms || at->missed || (all && at->access != hub->access)))
+	for (struct event_stream *at = hub->streams; at; at = at->next) {
+		if (!hub->online && now - at->checked_ms >= ACCESS_OFFLINE_MS)
+			at->checked_ms = 0;
+		if (at->over)
+			continue;
+		if (!at->checked_ms || now >= at->alive_ms || at->missed || (all && at->access != hub->access))
 			stream_list_add(&list, at);
+	}
 	if (all)
 		hub->all_due_ms = now + ACCESS_FRESH_MS;
 	access_check(hub, &list);

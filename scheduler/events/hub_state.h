@@ -25,6 +25,7 @@
 
 enum {
 	ACCESS_FRESH_MS = 3000,    /* how long the result of a check of permissions is used */
+	ACCESS_OFFLINE_MS = 2000,  /* the same while no message can say that permissions have changed */
 	STREAM_ALIVE_MS = 15000,   /* between two comments */
 	AHEAD_MS = 3000,           /* for which a stream may be ahead of the hub */
 	STREAM_BUFFER = 256 << 10, /* bytes that wait for one client */

@@ -47,3 +47,16 @@ void audit_note_document(struct audit_note *audit, const json_t *resource)
 	audit_singular(json_string_at(resource, "type"), audit->type, sizeof(audit->type));
 	text_copy(audit->resource, sizeof(audit->resource), json_string_at(resource, "id"));
 }
+
+void audit_note_detail(struct audit_note *audit, const char *name, const char *value)
+{
+	if (!audit->details)
+		audit->details = json_object();
+	json_object_set_new(audit->details, name, json_string(value));
+}
+
+void audit_note_release(struct audit_note *audit)
+{
+	json_decref(audit->details);
+	audit->details = NULL;
+}

@@ -16,11 +16,15 @@ struct audit_note {
 	char type[64], resource[AUDIT_TEXT]; /* of the resource in the answer */
 	char address[64];
 	char request[AUDIT_UUID_SIZE]; /* empty until the first event needs it */
+	json_t *details;               /* further facts, or NULL; owned */
 };
 
 /* Called by may() and by respond_*. The note may be NULL. */
 void audit_note_place(struct audit_note *audit, const struct place *place);
 void audit_note_document(struct audit_note *audit, const json_t *resource);
+/* A fact of the event. */
+void audit_note_detail(struct audit_note *audit, const char *name, const char *value);
+void audit_note_release(struct audit_note *audit);
 /* Replaces hyphens. */
 void audit_underscores(char *text);
 /* Converts a resource type to its name in the trail: "registry-modules" to "registry_module". */

@@ -25,6 +25,7 @@ struct log_sender;
 struct objects;
 struct path_object;
 struct publisher;
+struct saml_helper;
 struct vcs_lookup;
 
 /* The parts of the server that all its requests share. */
@@ -38,6 +39,7 @@ struct services {
 	struct objects *objects;       /* the object store for large content, or NULL */
 	struct listener *vcs_events;   /* reads deliveries of VCS providers (background/vcs/events.h) */
 	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
+	struct saml_helper *saml;      /* reads SAML's XML (auth/saml/helper.h) */
 };
 
 struct request {
@@ -134,6 +136,7 @@ struct page {
 	long long offset; /* for SQL */
 	long long total;  /* set by the caller that counts; -1: not counted, and not shown */
 	bool more;        /* with total -1: there is a next page */
+	json_t *meta;     /* further members of the document's meta, or NULL; borrowed */
 };
 /* ERR_MALFORMED if page[number] or page[size] is not a whole number from 1. */
 int page_read(const struct request *req, struct page *ret_page, struct err *err);

@@ -154,6 +154,8 @@ int respond_page(
 		page_link(req, &links, page, page->number), "first", page_link(req, &links, page, 1), "prev",
 		page_link(req, &links, page, prev), "next", page_link(req, &links, page, next), "last",
 		page_link(req, &links, page, counted ? pages : 0), "meta", "pagination", pagination);
+	if (page->meta)
+		json_object_update(json_object_get(document, "meta"), page->meta);
 	if (included)
 		json_object_set_new(document, "included", included);
 	buf_release(&links.rest);

@@ -11,6 +11,9 @@
 #include "proto/limits.h"
 #include "scheduler/auth/actor.h"
 
+/* The prefix of the routes for identity providers. Their errors have the form of SCIM. */
+#define SCIM_PREFIX "/scim/v2"
+
 struct request;
 struct response;
 
@@ -45,6 +48,7 @@ enum {
 	BODY_NONE = 0,
 	BODY_FORM = 16 << 10,
 	BODY_LEASE = 64 << 10,
+	BODY_SAML = 512 << 10, /* an XML document of 256 KiB in base64, percent-encoded */
 	BODY_SMALL = 1 << 20,
 	BODY_POLICIES = 16 << 20,
 	BODY_WEBHOOK = 25 << 20,

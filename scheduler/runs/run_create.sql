@@ -43,7 +43,7 @@ for no key update of w;
 -- Locks the workspaces.
 -- index: notification_configurations_project, notification_configurations_workspace, policy_sets_name,
 -- tasks_name, team_members_user, team_projects_project
--- reads: agent_pools, maintenance
+-- reads: agent_pools, maintenance, site_settings
 -- takes: workspaces text[], actors text[], apply bigint
 -- gives: run_create_workspace
 :run_create_workspaces();
@@ -52,7 +52,7 @@ for no key update of w;
 -- The same, but skips workspaces that another transaction has locked.
 -- index: notification_configurations_project, notification_configurations_workspace, policy_sets_name,
 -- tasks_name, team_members_user, team_projects_project
--- reads: agent_pools, maintenance
+-- reads: agent_pools, maintenance, site_settings
 -- takes: like run_create_workspaces
 -- gives: run_create_workspace
 :run_create_workspaces() skip locked;

@@ -5,6 +5,7 @@
 -- key :key; the rows behind :after ('': all); their order, which is that of the index, so that a page is read
 -- from where the last one ended.
 (ssh_keys.value_sealed, ssh_keys, value_sealed, id, id, id = :key, id > :after, id)
+(site_secrets.value_sealed, site_secrets, value_sealed, 'site-secret:' || name, name, name = :key, name > :after, name)
 (variables.value_sealed, variables, value_sealed, id, id, id = :key, id > :after, id)
 (policy_set_parameters.value_sealed, policy_set_parameters, value_sealed, id, id, id = :key, id > :after, id)
 (tasks.hmac_sealed, tasks, hmac_sealed, 'task-hmac-key', id, id = :key, id > :after, id)
@@ -26,6 +27,7 @@
 (unrecorded_resources.resource_id_sealed, unrecorded_resources, resource_id_sealed, 'unrecorded:' || digest, id,
     id = :key, id > :after, id)
 (state_version_outputs.value_sealed, state_version_outputs, value_sealed, id, id, id = :key, id > :after, id)
+(second_factors.secret_sealed, second_factors, secret_sealed, 'second-factor:' || id, id, id = :key, id > :after, id)
 (rescues.key_sealed, rescues, key_sealed, object_key, object_key, object_key = :key, object_key > :after, object_key)
 (state_bases.difference_sealed, state_bases, difference_sealed, state_version_id || ':' || blob_id, state_version_id,
     state_version_id = :key, state_version_id > :after, state_version_id)
@@ -70,8 +72,8 @@
 -- statement: sealed_count of sealed_columns
 -- How many rows each key seals.
 -- reads: blobs, identity_providers, log_chunks, notification_configurations, notification_responses,
--- policy_set_parameters, rescues, run_inputs, sign_in_attempts, ssh_keys, state_bases,
--- state_version_outputs, task_results, tasks, unrecorded_resources, variables, vcs_authorizations,
+-- policy_set_parameters, rescues, run_inputs, second_factors, sign_in_attempts, site_secrets, ssh_keys,
+-- state_bases, state_version_outputs, task_results, tasks, unrecorded_resources, variables, vcs_authorizations,
 -- vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations, vcs_repositories, vcs_tokens,
 -- workload_keys
 -- gives: sealed_count

@@ -21,6 +21,23 @@ int name_check(const char *attribute, const char *pointer, const char *name, str
 	return 0;
 }
 
+void username_make(const char *from, char ret_name[USERNAME_SIZE])
+{
+	size_t len = 0;
+
+	for (; *from && *from != '@' && len < USERNAME_SIZE - 1; from++) {
+		bool fits = *from != '-' && strchr(allowed, *from);
+
+		if (fits || (len && ret_name[len - 1] != '-'))
+			ret_name[len++] = fits ? *from : '-';
+	}
+	while (len && ret_name[len - 1] == '-')
+		len--;
+	ret_name[len] = '\0';
+	if (!len)
+		text_copy(ret_name, USERNAME_SIZE, "user");
+}
+
 /* Words that stand in an organization's place in the addresses of pages (api/routes.def). */
 static const char *const reserved[] = {"admin", "invitations", "login", "logout", "runs", "settings", "workspaces"};
 

@@ -8,6 +8,10 @@
 int name_check(const char *attribute, const char *pointer, const char *name, struct err *err);
 /* ERR_INVALID "<attribute> <name> is reserved" if no organization may have this name. */
 int name_check_reserved(const char *attribute, const char *pointer, const char *name, struct err *err);
+/* Makes the name of an account from a name or an address at a provider: letters, digits, hyphens and underscores of the
+ * part before its @. There is room for a number behind it. */
+enum { USERNAME_SIZE = 57 };
+void username_make(const char *from, char ret_name[USERNAME_SIZE]);
 /* Call it after a failed statement. If it violated this unique index, the error becomes ERR_INVALID "<what> has already
  * been taken" with the pointer. Always returns -1. */
 int value_taken(struct store *store, const char *index, const char *what, const char *pointer, struct err *err);

@@ -4,6 +4,8 @@
 
 /* The context of a thread that works on stored data: a connection, the keys, the settings, and whose view it has. */
 
+#include <time.h>
+
 #include "common/crypto.h"
 #include "common/ids.h"
 #include "scheduler/db/db.h"
@@ -31,8 +33,10 @@ enum replication {
 
 /* The same for the whole process. */
 struct store_settings {
-	const char *public_url;  /* without a trailing slash */
-	const char *grafana_url; /* of the operators' dashboards; "": none */
+	const char *public_url;    /* without a trailing slash */
+	const char *grafana_url;   /* of the operators' dashboards; "": none */
+	const char *egress_ranges; /* from which the site calls services, separated by commas; "": not known */
+	time_t started_at;
 	enum replication replication;
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */

@@ -6,6 +6,7 @@
 #include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/identity_providers.sql.h"
 #include "scheduler/ui/page.h"
+#include "scheduler/ui/saml/saml.h"
 
 /* The identity providers through which the signed-in user can sign in. */
 
@@ -29,12 +30,13 @@ static void identity_show(struct page_buf *page, const struct request *req, cons
 	page_html(page, "</td></tr>\n");
 }
 
-/* SAML's accounts are made by SAML's sign-in alone. */
 static void link_show(struct page_buf *page, const struct identity_provider_row *provider)
 {
-	if (!text_equal(provider->kind, OIDC_PROVIDER))
-		return;
-	buf_printf(&page->html, "<p><a class=\"button\" href=\"/oidc/%s/sign-in?purpose=link\">Link ", provider->id);
+	if (text_equal(provider->kind, SAML_PROVIDER))
+		page_html(page, "<p><a class=\"button\" href=\"" SAML_LINK_PATH "\">Link ");
+	else
+		buf_printf(&page->html, "<p><a class=\"button\" href=\"/oidc/%s/sign-in?purpose=link\">Link ",
+			provider->id);
 	page_text(page, provider->name);
 	page_html(page, "</a></p>\n");
 }

@@ -163,6 +163,8 @@ int oauth_approve(struct request *req, struct response *res, struct err *err)
 	authorization_of_form(req, &authorization);
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (page_user_self(req, res) == 0)
+		return 0;
 	if (authorization_check(&authorization))
 		return page_say(req, res, 400, "This can't be authorized", authorization_check(&authorization));
 	if (!text_equal(page_sent(req, "answer"), "approve"))

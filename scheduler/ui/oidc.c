@@ -28,6 +28,7 @@
 enum { MAX_CODE = 4096, PROOF_SECONDS = 300 };
 
 #define IDENTITIES_PATH "/app/settings/identities"
+#define PROVIDERS_PATH  "/app/admin/oidc"
 
 static int not_found_show(const struct request *req, struct response *res)
 {
@@ -87,17 +88,20 @@ static int attempt_start(struct request *req, struct response *res, const struct
 	return vcs_page_redirect(req, res, url);
 }
 
-static int question_show(
-	const struct request *req, struct response *res, const struct oidc_provider *provider, const char *path)
+static int question_show(const struct request *req, struct response *res, const struct oidc_provider *provider,
+	const char *purpose, const char *path)
 {
+	bool links = text_equal(purpose, "link");
 	struct page_buf page;
 
-	page_begin(&page, req, "Link an identity provider");
-	page_html(&page, "<p>The account that you have at <strong>");
-	page_text(&page, provider->name);
-	page_html(&page, "</strong> will be able to sign in here as <strong>");
-	page_text(&page, req->actor.username);
-	page_html(&page, "</strong>.</p>\n");
+	page_begin(&page, req, links ? "Link an identity provider" : "Continue at the identity provider");
+	if (links) {
+		page_html(&page, "<p>The account that you have at <strong>");
+		page_text(&page, provider->name);
+		page_html(&page, "</strong> will be able to sign in here as <strong>");
+		page_text(&page, req->actor.username);
+		page_html(&page, "</strong>.</p>\n");
+	}
 	vcs_page_answer(&page, req, path, provider->name);
 	return page_send(&page, res, 200);
 }
@@ -109,12 +113,14 @@ static int signed_in_start(struct request *req, struct response *res, const stru
 	_cleanup_(freep) char *path = mem_printf("/oidc/%s/sign-in?purpose=%s", provider->id.text, order->purpose);
 	int allowed = page_need_user(req, res, path, err);
 
+	if (allowed > 0)
+		allowed = page_user_self(req, res);
 	if (allowed <= 0)
 		return allowed;
 	if (text_equal(order->purpose, "test") && !req->actor.is_site_admin)
 		return not_found_show(req, res);
 	if (vcs_page_asks(req, path))
-		return question_show(req, res, provider, path);
+		return question_show(req, res, provider, order->purpose, path);
 	order->user_id = req->actor.user.text;
 	return attempt_start(req, res, provider, order, err);
 }
@@ -159,19 +165,6 @@ struct answered {
 	const struct sign_in_attempt *attempt;
 	const struct oidc_result *result;
 };
-
-/* Anybody can send an answer to no attempt: it is no event. */
-static int refuse(struct request *req, struct response *res, const struct err *why,
-	const struct sign_in_attempt *attempt, struct err *err)
-{
-	const struct sign_in_refusal refusal = {.status = why->kind == ERR_UNAVAILABLE ? 503 : 403,
-		.method = "oidc",
-		.sentence = why->message,
-		.return_path = attempt->return_path};
-
-	*err = (struct err)ERR_INIT;
-	return attempt->return_path ? sign_in_refuse(req, res, &refusal, err) : sign_in_show(req, res, &refusal, err);
-}
 
 static int do_sign_in(struct request *req, struct response *res, const struct answered *a, struct err *err)
 {
@@ -259,7 +252,7 @@ static int do_test(struct request *req, struct response *res, const struct answe
 	struct page_buf page;
 
 	(void)err;
-	page_begin(&page, req, "The connection works");
+	page_begin_below(&page, req, "The connection works", &(struct page_up){PROVIDERS_PATH, "OpenID providers"});
 	page_html(&page, "<h2>What a sign-in would use</h2>\n<table class=\"rows\"><tbody>\n");
 	page_fact(&page, "Account", person->subject);
 	page_fact(&page, "User name", text_or_empty(person->username));
@@ -278,23 +271,31 @@ static int do_test(struct request *req, struct response *res, const struct answe
 
 static const struct purpose {
 	const char *name;
-	bool needs_user;
 	int (*act)(struct request *req, struct response *res, const struct answered *a, struct err *err);
+	/* Of a signed-in user's purpose: the title of the page of a refusal, and the page from which it began. */
+	const char *refused;
+	struct page_up from;
 } purposes[] = {
-	{"sign_in", false, do_sign_in},
-	{"link", true, do_link},
-	{"confirm", true, do_confirm},
-	{"test", true, do_test},
+	{"sign_in", do_sign_in, NULL, {NULL, NULL}},
+	{"link", do_link, "The account is not linked", {IDENTITIES_PATH, "Identity providers"}},
+	{"confirm", do_confirm, "You are not confirmed", {APP_PATH, "Organizations"}},
+	{"test", do_test, "The connection does not work", {PROVIDERS_PATH, "OpenID providers"}},
 };
+
+static const struct purpose *purpose_of(const struct sign_in_attempt *attempt)
+{
+	for (size_t i = 1; i < ARRAY_LEN(purposes); i++)
+		if (text_equal(purposes[i].name, attempt->purpose))
+			return &purposes[i];
+	return purposes;
+}
 
 /* The user who began the attempt must still be signed in. */
 static int purpose_act(struct request *req, struct response *res, const struct answered *a, struct err *err)
 {
-	const struct purpose *purpose = purposes;
+	const struct purpose *purpose = purpose_of(a->attempt);
 
-	while (!text_equal(purpose->name, a->attempt->purpose))
-		purpose++;
-	if (purpose->needs_user) {
+	if (purpose->refused) {
 		int signed_in = page_user(req, err);
 
 		if (signed_in < 0)
@@ -304,6 +305,44 @@ static int purpose_act(struct request *req, struct response *res, const struct a
 				err, ERR_FORBIDDEN, "You are not signed in any more as the user who began this.");
 	}
 	return purpose->act(req, res, a, err);
+}
+
+/* ---- refusals ---- */
+
+static int refusal_page(struct request *req, struct response *res, const struct sign_in_refusal *refusal,
+	const struct purpose *purpose, struct err *err)
+{
+	struct page_buf page;
+
+	if (req->actor.kind != ACTOR_USER && page_user(req, err) < 0)
+		return -1;
+	page_begin_below(&page, req, purpose->refused, &purpose->from);
+	page_note(&page, "alert", refusal->sentence);
+	return page_send(&page, res, refusal->status);
+}
+
+/* Anybody can send an answer to no attempt: it is no event. Neither is a test, which proves nothing. */
+static int refuse(struct request *req, struct response *res, const struct err *why,
+	const struct sign_in_attempt *attempt, struct err *err)
+{
+	const struct purpose *purpose = purpose_of(attempt);
+	const struct audit_action action = {"sign_in_failed", "session", NULL};
+	const struct sign_in_refusal refusal = {.status = why->kind == ERR_UNAVAILABLE ? 503 : 403,
+		.method = "oidc",
+		.sentence = why->message,
+		.return_path = attempt->return_path};
+
+	*err = (struct err)ERR_INIT;
+	if (!attempt->return_path)
+		return sign_in_show(req, res, &refusal, err);
+	if (!purpose->refused)
+		return sign_in_refuse(req, res, &refusal, err);
+	if (purpose->act != do_test &&
+		request_audit_detailed(req, &action,
+			json_pack("{ss ss ss}", "method", "oidc", "purpose", purpose->name, "reason", why->message),
+			err) < 0)
+		return -1;
+	return refusal_page(req, res, &refusal, purpose, err);
 }
 
 /* ---- the callback ---- */
@@ -364,9 +403,10 @@ int oidc_callback(struct request *req, struct response *res, struct err *err)
 
 /* ---- back-channel logout ---- */
 
-static int logout_refuse(struct response *res, const struct err *err)
+static int logout_refuse(struct response *res, const struct oidc_provider *provider, const struct err *err)
 {
-	http_add_header(res->http, "Cache-Control", "no-store");
+	log_warn(
+		"a logout by an identity provider is refused", "provider", provider->name, "error", err->message, NULL);
 	return respond_json(
 		res, 400, json_pack("{ss ss}", "error", "invalid_request", "error_description", err->message));
 }
@@ -401,9 +441,9 @@ int oidc_logout(struct request *req, struct response *res, struct err *err)
 	if (oidc_provider_read(req->store, param(req, "provider"), &provider, err) < 0)
 		return -1;
 	if (oidc_logout_check(req->store, &provider, page_sent(req, "logout_token"), &logout, err) < 0)
-		return err->kind == ERR_FORBIDDEN || err->kind == ERR_NOT_FOUND ? logout_refuse(res, err) : -1;
+		return err->kind == ERR_FORBIDDEN || err->kind == ERR_NOT_FOUND ? logout_refuse(res, &provider, err)
+										: -1;
 	if (request_audit_begin(req, err) < 0 || sessions_end(req, &provider, &logout, err) < 0)
 		return -1;
-	http_add_header(res->http, "Cache-Control", "no-store");
 	return respond_empty(res, 200);
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "scheduler/auth/sessions.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/ui/assets.h"
+#include "scheduler/ui/rich_text.h"
 
 #define THEME_COOKIE "runyard_theme"
 
@@ -46,6 +48,29 @@ void page_text(struct page_buf *page, const char *text)
 				shown = special[i].shown;
 		buf_append(&page->html, shown ? shown : text, shown ? strlen(shown) : 1);
 	}
+}
+
+void page_site_text(struct page_buf *page, const char *name, const char *css_class)
+{
+	_cleanup_(freep) char *text = site_text(name);
+
+	if (!*text)
+		return;
+	buf_printf(&page->html, "<div class=\"%s\">", css_class);
+	rich_text(&page->html, text);
+	page_html(page, "</div>\n");
+}
+
+/* Texts that the web UI shows when it needs them (web/src/components/site_text.tsx). */
+static void page_template(struct page_buf *page, const char *name)
+{
+	_cleanup_(freep) char *text = site_text(name);
+
+	if (!*text)
+		return;
+	buf_printf(&page->html, "<template id=\"site-%s\">", name);
+	rich_text(&page->html, text);
+	page_html(page, "</template>\n");
 }
 
 void page_field(struct page_buf *page, const char *name, const char *value)
@@ -95,6 +120,8 @@ static const struct settings_page {
 	{"tokens", "Tokens"},
 	{"password", "Password"},
 	{"identities", "Identity providers"},
+	{"two-factor", "Two-factor authentication"},
+	{"sessions", "Sessions"},
 	{"invitations", "Invitations"},
 	{"keyboard", "Keyboard"},
 	{"theme", "Theme and times"},
@@ -130,6 +157,20 @@ static void page_head(struct page_buf *page, const struct request *req)
 		user_menu(page, req);
 	}
 	page_html(page, "</header>\n");
+}
+
+/* The web UI has the same (web/src/shell/impersonation.tsx). */
+static void impersonation_banner(struct page_buf *page, const struct request *req)
+{
+	if (!req->actor.impersonator.text[0])
+		return;
+	page_html(page, "<form class=\"impersonation\" method=\"post\" action=\"/app/admin/impersonation/end\">\n");
+	page_csrf(page, req);
+	page_html(page, "<p>You act as <strong>");
+	page_text(page, req->actor.username);
+	page_html(page, "</strong>. The audit trail names you, ");
+	page_text(page, req->actor.impersonator_name);
+	page_html(page, ", too.</p><button>Stop</button></form>\n");
 }
 
 /* The web UI replaces it by one that shows a state (web/src/core/title.ts). */
@@ -198,6 +239,7 @@ static void body_begin(struct page_buf *page, const struct request *req, const c
 		page_script(page, "server_page.js"); /* of the menu */
 	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
+	impersonation_banner(page, req);
 }
 
 static void page_heading(struct page_buf *page, const char *title)
@@ -270,29 +312,38 @@ int page_shell(const struct request *req, struct response *res)
 	page_meta(&page, "csrf", token);
 	page_meta(&page, "user-id", req->actor.user.text);
 	page_meta(&page, "username", req->actor.username);
+	page_meta(&page, "impersonator", req->actor.impersonator_name);
 	page_meta(&page, "site-admin", req->actor.is_site_admin ? "true" : "");
 	page_meta(&page, "build", assets_build());
 	assets_named("preload", preload, &page.html);
 	page_script(&page, "app.js");
+	page_html(&page, "</head>\n<body>\n<div id=\"app\"></div>\n");
+	page_template(&page, "new-user");
+	page_template(&page, "error");
+	page_site_text(&page, "footer", "site-footer");
 	page_html(&page,
-		"</head>\n<body>\n<div id=\"app\"></div>\n"
 		"<noscript><main class=\"form-page\"><h1>Runyard</h1><p>These pages need JavaScript. The API and "
 		"<a href=\"" TOKENS_PATH "\">your settings</a> work without it.</p></main></noscript>\n"
 		"</body>\n</html>\n");
 	return document_send(&page, res, 200, security_policy);
 }
 
-int page_send(struct page_buf *page, struct response *res, int status)
+static void page_end(struct page_buf *page)
 {
 	page_html(page, page->end);
+	page_site_text(page, "footer", "site-footer");
 	page_html(page, "</body>\n</html>\n");
+}
+
+int page_send(struct page_buf *page, struct response *res, int status)
+{
+	page_end(page);
 	return document_send(page, res, status, security_policy);
 }
 
 int page_send_oauth(struct page_buf *page, struct response *res)
 {
-	page_html(page, page->end);
-	page_html(page, "</body>\n</html>\n");
+	page_end(page);
 	return document_send(page, res, 200, oauth_policy);
 }
 
@@ -333,6 +384,8 @@ int page_say(const struct request *req, struct response *res, int status, const 
 
 	page_begin(&page, req, title);
 	page_note(&page, status < 400 ? "status" : "alert", text);
+	if (status >= 500)
+		page_site_text(&page, "error", "site-text");
 	return page_send(&page, res, status);
 }
 
@@ -389,6 +442,14 @@ bool page_form_ours(const struct request *req)
 	return req->actor.kind != ACTOR_USER || session_csrf_valid(req->store, cookie, page_sent(req, "csrf"));
 }
 
+int page_user_self(const struct request *req, struct response *res)
+{
+	if (!req->actor.impersonator.text[0])
+		return 1;
+	return page_say(req, res, 403, "Not as another user",
+		"While you act as another user, you can't see or change how they sign in.");
+}
+
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err)
 {
 	int allowed = page_need_user(req, res, back, err);
@@ -397,6 +458,8 @@ int page_form_begin(struct request *req, struct response *res, const char *back,
 		page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 		return 0;
 	}
+	if (allowed > 0 && text_starts(req->route->pattern, "/app/settings/"))
+		return page_user_self(req, res);
 	return allowed;
 }
 

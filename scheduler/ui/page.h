@@ -31,6 +31,8 @@ void page_begin_below(struct page_buf *page, const struct request *req, const ch
 void page_begin_settings(struct page_buf *page, const struct request *req, const char *key);
 void page_html(struct page_buf *page, const char *html);
 void page_text(struct page_buf *page, const char *text);
+/* A text of a site admin, by its name in customization-settings, as a block of that class; nothing if it is empty. */
+void page_site_text(struct page_buf *page, const char *name, const char *css_class);
 /* A hidden field of a form. */
 void page_field(struct page_buf *page, const char *name, const char *value);
 /* "<label>Password <input ...></label>". `more` has further attributes, and is not escaped. */
@@ -68,8 +70,11 @@ int page_user(struct request *req, struct err *err);
 /* The same, for a page that needs a user. Without one it returns 0, and *res redirects to the sign-in page, which then
  * leads to `back`. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
+/* Returns 1; or 0, with a page in *res, while a site admin acts as the user. For matters of the account alone. */
+int page_user_self(const struct request *req, struct response *res);
 /* Every form's handler calls this first. 1 if a signed-in user sent the form; else the handler returns this value.
- * Without a user, *res redirects to the sign-in page, which then leads to `back`. */
+ * Without a user, *res redirects to the sign-in page, which then leads to `back`. A site admin who acts as the user
+ * can't change the user's settings. */
 int page_form_begin(struct request *req, struct response *res, const char *back, struct err *err);
 /* Whether the form comes from a page of this server. If there is a session, the form must have its CSRF token. */
 bool page_form_ours(const struct request *req);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "scheduler/api/access/password.h"
+#include "scheduler/api/access/tokens.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/request_audit.h"
 #include "scheduler/auth/passwords.h"
@@ -19,10 +20,22 @@ enum { TOKENS_SHOWN = 100, MAX_DESCRIPTION = 512, MAX_DAYS = 3650 };
 
 /* ---- tokens ---- */
 
+static void token_scope(struct page_buf *page, const struct token_row *token)
+{
+	page_html(page, "<td>");
+	page_text(page, token->read_only ? "Only reads" : "All");
+	if (token->workspace_id) {
+		page_html(page, " in ");
+		page_text(page, token->workspace_id);
+	}
+	page_html(page, "</td>");
+}
+
 static void token_show(struct page_buf *page, const struct request *req, const struct token_row *token)
 {
 	page_html(page, "<tr>");
 	page_cell(page, token->description);
+	token_scope(page, token);
 	page_html(page, "<td class=\"wide\">");
 	page_date(page, token->created_at, "");
 	page_html(page, "</td><td class=\"wide\">");
@@ -46,8 +59,11 @@ static void token_form(struct page_buf *page, const struct request *req)
 	page_html(page,
 		"<label>Valid for <select name=\"days\"><option value=\"30\">30 days</option>"
 		"<option value=\"90\" selected>90 days</option><option value=\"365\">one year</option>"
-		"<option value=\"730\">two years</option></select></label>\n<button class=\"primary\">Create "
-		"token</button>\n</form>\n");
+		"<option value=\"730\">two years</option></select></label>\n"
+		"<label><input type=\"checkbox\" name=\"read-only\" value=\"yes\"> Only reads</label>\n");
+	page_input(page, "Only this workspace (its id, such as ws-…; empty: all that you see)", "workspace", "text",
+		"maxlength=\"64\" pattern=\"ws-[A-Za-z0-9]+\"");
+	page_html(page, "<button class=\"primary\">Create token</button>\n</form>\n");
 }
 
 struct tokens_answer {
@@ -56,7 +72,7 @@ struct tokens_answer {
 	const char *wrong;   /* what is wrong with the form, or NULL */
 };
 
-static int tokens_show(struct request *req, struct response *res, const struct tokens_answer *answer, struct err *err)
+static int tokens_page(struct request *req, struct response *res, const struct tokens_answer *answer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct token_list list = {.user_id = req->actor.user.text, .limit = TOKENS_SHOWN};
@@ -73,8 +89,8 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 		page_html(&page, "</code></p>\n");
 	}
 	page_html(&page,
-		"<p>A token lets a program do here what you may do.</p>\n"
-		"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Description</th>"
+		"<p>A token lets a program do here what you may do, or only a part of it.</p>\n"
+		"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">May</th>"
 		"<th scope=\"col\" class=\"wide\">Created</th><th scope=\"col\" class=\"wide\">Last used</th>"
 		"<th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
@@ -88,13 +104,14 @@ int ui_tokens_page(struct request *req, struct response *res, struct err *err)
 {
 	int allowed = page_need_user(req, res, TOKENS_PATH, err);
 
-	return allowed > 0 ? tokens_show(req, res, &(struct tokens_answer){.status = 200}, err) : allowed;
+	return allowed > 0 ? tokens_page(req, res, &(struct tokens_answer){.status = 200}, err) : allowed;
 }
 
 int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *token = NULL;
-	const char *description = page_sent(req, "description");
+	const char *description = page_sent(req, "description"), *workspace = page_sent(req, "workspace");
+	struct err unseen = ERR_INIT;
 	char expiry[32];
 	struct token_order order = {.description = description, .expires_at = expiry};
 	long long days;
@@ -105,17 +122,24 @@ int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 		return allowed;
 	if (!*description || strlen(description) > MAX_DESCRIPTION ||
 		text_number(page_sent(req, "days"), 1, MAX_DAYS, &days) < 0)
-		return tokens_show(req, res,
+		return tokens_page(req, res,
 			&(struct tokens_answer){
 				.status = 422, .wrong = "A description and a number of days are needed for a token."},
 			err);
+	if (*workspace && token_workspace_visible(req, workspace, &unseen) < 0)
+		return tokens_page(req, res,
+			&(struct tokens_answer){
+				.status = 422, .wrong = "There is no such workspace, or you do not see it."},
+			err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
+	order.read_only = text_equal(page_sent(req, "read-only"), "yes");
+	order.workspace_id = text_or_null(workspace);
 	order.provider_id = req->actor.provider.text;
 	if (request_audit_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
 		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)
 		return -1;
-	return tokens_show(req, res, &(struct tokens_answer){.status = 201, .created = token}, err);
+	return tokens_page(req, res, &(struct tokens_answer){.status = 201, .created = token}, err);
 }
 
 int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)

@@ -1,34 +1,64 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/http/http_clients.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/request_audit.h"
-#include "scheduler/auth/buckets.h"
-#include "scheduler/auth/passwords.h"
+#include "scheduler/auth/saml/logout.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/return_path.h"
+#include "scheduler/ui/saml/saml_logout.h"
 #include "scheduler/ui/sign_in.h"
 #include "scheduler/ui/sign_in_providers.h"
 
-/*
- * Sign-in with a password, and sign-out. Attempts are limited per address, per address and name, and, with a much
- * higher limit, per name. The last limit exempts addresses at which the user has a session, so guesses can't lock a
- * user out.
- */
+/* The page of sign-in, its end for all ways to sign in, and sign-out. */
 
-enum { MAX_NAME = 128 };
+/* The address of the site's support, if it has one. */
+static void support_show(struct page_buf *page)
+{
+	_cleanup_(freep) char *address = site_text("support-email-address");
+
+	if (!*address)
+		return;
+	page_html(page, "<p>Support: <a href=\"mailto:");
+	page_text(page, address);
+	page_html(page, "\">");
+	page_text(page, address);
+	page_html(page, "</a></p>\n");
+}
 
 /* What the sign-in page shows. */
 struct form {
 	int status;
 	const char *back, *wrong; /* wrong: a sentence, or NULL */
 };
+
+/* The form is folded away if only break-glass accounts have passwords, and shown after an attempt that failed. */
+static void password_form(struct page_buf *page, const struct form *form)
+{
+	bool folded = !site_takes_passwords();
+
+	if (folded)
+		page_html(page, form->wrong ? "<details open>\n" : "<details>\n");
+	if (folded)
+		page_html(page, "<summary>Break-glass account</summary>\n");
+	page_html(page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
+	page_input(page, "Username", "username", "text",
+		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
+	page_input(page, "Password", "password", "password",
+		"autocomplete=\"current-password\" required maxlength=\"256\"");
+	page_field(page, "return", form->back);
+	page_html(page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	page_html(page, "<form method=\"post\" action=\"/app/login/passkey\" data-passkey=\"sign-in\" hidden>\n");
+	page_field(page, "return", form->back);
+	page_html(page,
+		"<button>Use a passkey</button>\n</form>\n"
+		"<p><a href=\"/app/login/forgot\">Forgot your password?</a></p>\n");
+	if (folded)
+		page_html(page, "</details>\n");
+}
 
 static int form_show(const struct request *req, struct response *res, const struct form *form, struct err *err)
 {
@@ -45,14 +75,11 @@ static int form_show(const struct request *req, struct response *res, const stru
 		buf_release(&page.html);
 		return -1;
 	}
-	page_html(&page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
-	page_input(&page, "Username", "username", "text",
-		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
-	page_input(&page, "Password", "password", "password",
-		"autocomplete=\"current-password\" required maxlength=\"256\"");
-	page_field(&page, "return", back);
-	page_html(&page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	password_form(&page, form);
+	page_site_text(&page, "login-help", "site-text");
+	support_show(&page);
 	page_script(&page, "sign_in.js"); /* keeps the fragment of the address */
+	page_script(&page, "passkeys.js");
 	return page_send(&page, res, form->status);
 }
 
@@ -64,49 +91,6 @@ int ui_sign_in_page(struct request *req, struct response *res, struct err *err)
 	if (allowed < 0)
 		return -1;
 	return allowed ? page_redirect(res, back) : form_show(req, res, &(struct form){200, back, NULL}, err);
-}
-
-struct attempt {
-	char address[HTTP_ADDRESS_SIZE], name[MAX_NAME + 1], pair[HTTP_ADDRESS_SIZE + MAX_NAME + 2];
-	double now;
-	bool name_taken; /* from LIMIT_SIGN_IN_NAME */
-};
-
-static struct attempt attempt_of(const struct request *req, const char *username)
-{
-	struct attempt attempt = {.now = (double)clock_mono_ms() / 1000};
-
-	http_address_key(req->audit->address, attempt.address);
-	text_copy(attempt.name, sizeof(attempt.name), username);
-	/* User names are case-insensitive. */
-	for (char *at = attempt.name; *at; at++)
-		*at = (char)tolower((unsigned char)*at);
-	snprintf(attempt.pair, sizeof(attempt.pair), "%s %s", attempt.address, attempt.name);
-	return attempt;
-}
-
-/* Whether the limits allow the attempt. */
-static int attempt_begin(const struct request *req, struct attempt *attempt, bool *ret_allowed, struct err *err)
-{
-	*ret_allowed =
-		bucket_take(req->services->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now).taken &&
-		bucket_take(req->services->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now).taken;
-	if (!*ret_allowed)
-		return 0;
-	attempt->name_taken =
-		bucket_take(req->services->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now).taken;
-	if (attempt->name_taken)
-		return 0;
-	return session_from(req->store, attempt->name, req->audit->address, ret_allowed, err);
-}
-
-/* A correct password does not count as an attempt. */
-static void attempt_succeeded(const struct request *req, const struct attempt *attempt)
-{
-	bucket_return(req->services->buckets, LIMIT_SIGN_IN_ADDRESS, attempt->address, attempt->now);
-	bucket_return(req->services->buckets, LIMIT_SIGN_IN_PAIR, attempt->pair, attempt->now);
-	if (attempt->name_taken)
-		bucket_return(req->services->buckets, LIMIT_SIGN_IN_NAME, attempt->name, attempt->now);
 }
 
 /* ---- the end of each sign-in ---- */
@@ -163,73 +147,40 @@ int sign_in_show(struct request *req, struct response *res, const struct sign_in
 		req, res, &(struct form){refusal->status, return_path(refusal->return_path), refusal->sentence}, err);
 }
 
-int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
+int sign_in_refusal_write(struct request *req, const struct sign_in_refusal *refusal, struct err *err)
 {
 	const struct audit_action action = {"sign_in_failed", "session", NULL};
-	json_t *details = json_pack("{ss ss}", "method", refusal->method, "reason", refusal->sentence);
+	json_t *details = json_pack(
+		"{ss ss}", "method", refusal->method, "reason", refusal->reason ? refusal->reason : refusal->sentence);
 
 	text_copy(req->actor.username, sizeof(req->actor.username), text_or_empty(refusal->username));
-	if (request_audit_detailed(req, &action, details, err) < 0)
+	return request_audit_detailed(req, &action, details, err);
+}
+
+int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err)
+{
+	if (sign_in_refusal_write(req, refusal, err) < 0)
 		return -1;
 	return sign_in_show(req, res, refusal, err);
 }
 
-/* ---- with a password ---- */
-
-static int password_refuse(struct request *req, struct response *res, struct err *err)
-{
-	return sign_in_refuse(req, res,
-		&(struct sign_in_refusal){.status = 401,
-			.username = page_sent(req, "username"),
-			.method = "password",
-			.sentence = "The username or the password is wrong.",
-			.return_path = page_sent(req, "return")},
-		err);
-}
-
-int ui_sign_in(struct request *req, struct response *res, struct err *err)
-{
-	const char *username = page_sent(req, "username"), *password = page_sent(req, "password");
-	struct attempt attempt = attempt_of(req, username);
-	bool allowed = false;
-	struct id user;
-
-	if (!page_form_ours(req))
-		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
-	if (strlen(username) > MAX_NAME || strlen(password) > MAX_PASSWORD)
-		return form_show(
-			req, res, &(struct form){401, APP_PATH, "The username or the password is wrong."}, err);
-	if (attempt_begin(req, &attempt, &allowed, err) < 0)
-		return -1;
-	if (!allowed) {
-		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
-		return form_show(req, res,
-			&(struct form){429, return_path(page_sent(req, "return")),
-				"There were too many attempts. Try again in half a minute."},
-			err);
-	}
-	if (password_verify(req->store, username, password, &user, err) < 0)
-		return -1;
-	if (!user.text[0])
-		return password_refuse(req, res, err);
-	attempt_succeeded(req, &attempt);
-	return sign_in_complete(req, res,
-		&(struct sign_in){.user = &user,
-			.username = username,
-			.method = "password",
-			.return_path = page_sent(req, "return")},
-		err);
-}
+/* ---- sign-out ---- */
 
 int ui_sign_out(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
 	int allowed = page_user(req, err);
+	bool at_provider = false;
 
 	if (allowed < 0)
 		return -1;
 	if (allowed && !page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
+	if (allowed &&
+		saml_session_has_logout(req->store, http_cookie(req->http, SESSION_COOKIE), &at_provider, err) < 0)
+		return -1;
+	if (at_provider)
+		return saml_logout_redirect(req, res);
 	if (allowed &&
 		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
 			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))

@@ -25,12 +25,15 @@ struct sign_in_refusal {
 	int status;
 	const char *username;    /* that was claimed, or NULL */
 	const char *method;      /* as above */
-	const char *sentence;    /* for the person and the audit event */
+	const char *sentence;    /* for the person */
+	const char *reason;      /* for the audit event; NULL: the sentence */
 	const char *return_path; /* as above */
 };
 /* Shows the sign-in page with the sentence. */
 int sign_in_show(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
-/* The same, with an audit event. */
+/* Writes the audit event. */
+int sign_in_refusal_write(struct request *req, const struct sign_in_refusal *refusal, struct err *err);
+/* Both. */
 int sign_in_refuse(struct request *req, struct response *res, const struct sign_in_refusal *refusal, struct err *err);
 
 #endif

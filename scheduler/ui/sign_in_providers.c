@@ -77,14 +77,12 @@ int sign_in_provider_farewell(struct request *req, struct response *res, struct 
 	page_begin(&page, req, "You are signed out");
 	page_html(&page, "<p>You are still signed in at <strong>");
 	page_text(&page, provider->name);
-	page_html(&page,
-		"</strong>, so everybody who uses this browser can sign in here again.</p>\n<p><a class=\"button\" "
-		"href=\"");
-	if (text_equal(provider->kind, SAML_PROVIDER))
-		page_html(&page, "/users/saml/logout");
-	else
-		buf_printf(&page.html, "/oidc/%s/sign-out", provider->id);
-	page_html(&page, "\">Sign out there too</a></p>\n<p><a href=\"" SIGN_IN_PATH "\">Sign in again</a></p>\n");
+	page_html(&page, "</strong>, so everybody who uses this browser can sign in here again.</p>\n");
+	/* A provider of SAML that has single logout was chosen before (saml_logout_redirect). */
+	if (text_equal(provider->kind, OIDC_PROVIDER))
+		buf_printf(&page.html, "<p><a class=\"button\" href=\"/oidc/%s/sign-out\">Sign out there too</a></p>\n",
+			provider->id);
+	page_html(&page, "<p><a href=\"" SIGN_IN_PATH "\">Sign in again</a></p>\n");
 	return page_send(&page, res, 200);
 }
 

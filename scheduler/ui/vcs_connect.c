@@ -19,13 +19,12 @@ enum { MAX_CODE = 2048 };
 
 /* ---- shared with the pages of the GitHub App ---- */
 
-/* Proves that this session was asked on that page. It is no CSRF token, since it is in an address. */
-static void answer_make(const struct request *req, const char *path, char ret_answer[SHA256_HEX_SIZE])
+void vcs_page_proof(const struct request *req, const char *path, char ret_proof[SHA256_HEX_SIZE])
 {
 	char csrf[SHA256_HEX_SIZE];
 
 	session_csrf(req->store, text_or_empty(http_cookie(req->http, SESSION_COOKIE)), csrf);
-	crypto_hmac_hex(csrf, strlen(csrf), path, ret_answer);
+	crypto_hmac_hex(csrf, strlen(csrf), path, ret_proof);
 }
 
 /* Another site must not begin a consent that the provider may give without a question. Browsers say whether a page of
@@ -34,7 +33,7 @@ bool vcs_page_asks(const struct request *req, const char *path)
 {
 	char answer[SHA256_HEX_SIZE];
 
-	answer_make(req, path, answer);
+	vcs_page_proof(req, path, answer);
 	if (crypto_equal(text_or_empty(query(req, "answer")), answer))
 		return false;
 	return query(req, "ask") || !text_equal(http_header(req->http, "Sec-Fetch-Site"), "same-origin");
@@ -44,7 +43,7 @@ void vcs_page_answer(struct page_buf *page, const struct request *req, const cha
 {
 	char answer[SHA256_HEX_SIZE];
 
-	answer_make(req, path, answer);
+	vcs_page_proof(req, path, answer);
 	page_html(page, "<p><a href=\"");
 	page_text(page, path);
 	page_html(page, strchr(path, '?') ? "&amp;answer=" : "?answer=");

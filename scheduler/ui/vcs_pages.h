@@ -6,6 +6,8 @@
 
 #include "scheduler/ui/page.h"
 
+/* Proves that this session was asked on the page of that path. It is no CSRF token, since it is in an address. */
+void vcs_page_proof(const struct request *req, const char *path, char ret_proof[SHA256_HEX_SIZE]);
 /* True if the page at the path must ask the user before it redirects to the provider. */
 bool vcs_page_asks(const struct request *req, const char *path);
 /* The link with which the user agrees: it leads to the path again. `word` names the provider. */

@@ -15,7 +15,7 @@ from support.process import clean_environment
 from support.servers import DEPS, ROOT
 from support.vcs_fakes import GitHub
 
-MIN_KINDS = 80
+MIN_KINDS = 82
 
 
 @pytest.fixture(scope="module")

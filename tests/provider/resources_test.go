@@ -3,8 +3,15 @@
 package provider
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"reflect"
+	"time"
 
 	"github.com/hashicorp/go-tfe"
 )
@@ -23,6 +30,36 @@ func created[T any](made *T, err error) (string, error) {
 func changed[T any](_ T, err error) error { return err }
 
 var none = tfe.ErrResourceNotFound
+
+// The provider's update, with the policies of sign-in. The answer must have what was sent.
+func organizationUpdate(w *world, name, email string, minutes int, role string) error {
+	found, err := w.c.Organizations.Update(ctx, name, tfe.OrganizationUpdateOptions{Name: &name, Email: &email, SessionTimeout: &minutes, SessionRemember: value(2 * minutes),
+		CollaboratorAuthPolicy: tfe.AuthPolicy(tfe.AuthPolicyPassword), OwnersTeamSAMLRoleID: &role, CostEstimationEnabled: value(true)})
+	if err == nil && (found.SessionTimeout != minutes || found.SessionRemember != 2*minutes || found.CollaboratorAuthPolicy != tfe.AuthPolicyPassword || found.OwnersTeamSAMLRoleID != role) {
+		return fmt.Errorf("the answer has other settings: %#v", found)
+	}
+	return err
+}
+
+// The certificate of an identity provider, as PEM.
+func certificate() string {
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	is := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: must(x509.CreateCertificate(rand.Reader, &is, &is, &key.PublicKey, key))}))
+}
+
+// The provider sends all settings each time, and stores those of the answer.
+func samlSettings(w *world, enabled bool, cert, url, groups string) error {
+	found, err := w.c.Admin.Settings.SAML.Update(ctx, tfe.AdminSAMLSettingsUpdateOptions{Enabled: &enabled, Debug: value(false), IDPCert: &cert, Certificate: value(""), PrivateKey: value(""),
+		SLOEndpointURL: &url, SSOEndpointURL: &url, AttrUsername: value("Username"), AttrGroups: &groups, AttrSiteAdmin: value("SiteAdmin"), SiteAdminRole: value("site-admins"),
+		SSOAPITokenSessionTimeout: value(1209600), TeamManagementEnabled: &enabled, AuthnRequestsSigned: value(false), WantAssertionsSigned: value(false),
+		SignatureSigningMethod: value("SHA256"), SignatureDigestMethod: value("SHA256")})
+	if err == nil && (found.Enabled != enabled || found.IDPCert != cert || found.SLOEndpointURL != url || found.SSOEndpointURL != url || found.AttrGroups != groups ||
+		found.AttrUsername != "Username" || found.SSOAPITokenSessionTimeout != 1209600 || found.TeamManagementEnabled != enabled || found.SignatureDigestMethod != "SHA256") {
+		return fmt.Errorf("the answer has other settings: %#v", found)
+	}
+	return err
+}
 
 // tokens of the organization: the usual one, and the one of the audit trail.
 func organizationToken(name string, kind *tfe.TokenType) resource {
@@ -136,12 +173,10 @@ var resources = []resource{
 			if err != nil {
 				return "", err
 			}
-			return made.Name, nil
+			return made.Name, organizationUpdate(w, made.Name, "a@example.com", 480, "owners-role")
 		},
-		read: func(w *world, id string) (any, error) { return w.c.Organizations.Read(ctx, id) },
-		update: func(w *world, id string) error {
-			return changed(w.c.Organizations.Update(ctx, id, tfe.OrganizationUpdateOptions{Email: value("b@example.com"), CostEstimationEnabled: value(true)}))
-		},
+		read:    func(w *world, id string) (any, error) { return w.c.Organizations.Read(ctx, id) },
+		update:  func(w *world, id string) error { return organizationUpdate(w, id, "b@example.com", 60, "other-role") },
 		destroy: func(w *world, id string) error { return w.c.Organizations.Delete(ctx, id) }},
 	{name: "tfe_organization_default_settings", stays: true,
 		create: func(w *world) (string, error) {
@@ -438,10 +473,16 @@ var resources = []resource{
 		destroy: func(w *world, id string) error { return w.c.PolicySetParameters.Delete(ctx, w.set.ID, id) }},
 	{name: "tfe_team",
 		create: func(w *world) (string, error) {
-			return created(w.c.Teams.Create(ctx, w.org, tfe.TeamCreateOptions{Name: value("more"), Visibility: value("organization"),
+			return created(w.c.Teams.Create(ctx, w.org, tfe.TeamCreateOptions{Name: value("more"), Visibility: value("organization"), SSOTeamID: value("group-1"),
 				OrganizationAccess: &tfe.OrganizationAccessOptions{ManagePolicies: value(true), ReadWorkspaces: value(true)}}))
 		},
-		read: func(w *world, id string) (any, error) { return w.c.Teams.Read(ctx, id) },
+		read: func(w *world, id string) (any, error) {
+			team, err := w.c.Teams.Read(ctx, id)
+			if err == nil && team.SSOTeamID != map[string]string{"more": "group-1", "changed": "group-2"}[team.Name] {
+				err = fmt.Errorf("the team's sso-team-id is %q", team.SSOTeamID)
+			}
+			return team, err
+		},
 		imports: func(w *world, _ string) (any, error) {
 			list, err := w.c.Teams.List(ctx, w.org, &tfe.TeamListOptions{Names: []string{"more"}})
 			if err != nil || len(list.Items) != 1 {
@@ -450,7 +491,7 @@ var resources = []resource{
 			return w.c.Teams.Read(ctx, list.Items[0].ID)
 		},
 		update: func(w *world, id string) error {
-			return changed(w.c.Teams.Update(ctx, id, tfe.TeamUpdateOptions{Name: value("changed"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: value(true)}}))
+			return changed(w.c.Teams.Update(ctx, id, tfe.TeamUpdateOptions{Name: value("changed"), SSOTeamID: value("group-2"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: value(true)}}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Teams.Delete(ctx, id) }},
 	{name: "tfe_team_access",
@@ -605,6 +646,15 @@ var resources = []resource{
 			return changed(w.c.Admin.OPAVersions.Update(ctx, id, tfe.AdminOPAVersionUpdateOptions{Enabled: value(false)}))
 		},
 		destroy: func(w *world, id string) error { return w.c.Admin.OPAVersions.Delete(ctx, id) }},
+	{name: "tfe_saml_settings", stays: true,
+		create: func(w *world) (string, error) {
+			return "saml", samlSettings(w, true, certificate(), "https://id.example.com/saml", "MemberOf")
+		},
+		read: func(w *world, _ string) (any, error) { return w.c.Admin.Settings.SAML.Read(ctx) },
+		update: func(w *world, _ string) error {
+			return samlSettings(w, true, certificate(), "https://other.example.com/saml", "Groups")
+		},
+		destroy: func(w *world, _ string) error { return samlSettings(w, false, "", "", "MemberOf") }},
 	{name: "tfe_sentinel_version",
 		create: func(w *world) (string, error) {
 			return created(w.c.Admin.SentinelVersions.Create(ctx, tfe.AdminSentinelVersionCreateOptions{Version: "9.9.1", URL: "https://example.com/a", SHA: digest}))

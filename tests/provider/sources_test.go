@@ -43,6 +43,7 @@ func named[T any](items []T, name func(T) string, wanted string) (any, error) {
 }
 
 var sources = []source{
+	{"data.tfe_saml_settings", func(w *world) (any, error) { return w.c.Admin.Settings.SAML.Read(ctx) }},
 	{"data.tfe_organization", func(w *world) (any, error) { return w.c.Organizations.Read(ctx, w.org) }},
 	{"data.tfe_organizations", func(w *world) (any, error) {
 		return items(w.c.Organizations.List(ctx, &tfe.OrganizationListOptions{Query: w.org}))

@@ -19,10 +19,10 @@ from support.browser import Browser
 from support.connection import Connection
 from support.fake_worker import upload_batch
 from support.routes import table
-from support.samples import SAMPLES
-from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest
+from support.samples import DOCUMENTS, SAMPLES, document_of
+from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest, leaks, missing_ids
 
-BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1"}
+BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2"}
 
 # ---- the permissions of each kind of token ----
 
@@ -39,9 +39,11 @@ TEAM = WRITE | {"CAN_READ_VARSETS"}  # the tenant's team writes in the workspace
 NOT_FOUND, UNAUTHENTICATED = {404}, {401}
 # A cookie alone permits no changes: these need the session's CSRF token (scheduler/auth/sessions.h).
 NO_CSRF = {403}
+# A token that only reads, by what else it would be permitted (scheduler/auth/tokens.h).
+ONLY_READS = {403}
 
 # The other routes accept only tokens of their own kind (proto/README.md).
-REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_PROVISION": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
 # The permissions of routes that ignore cookies.
 NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK", "CAN_DELIVER"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
@@ -49,6 +51,8 @@ NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WIT
 REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements"}
+# A token of one workspace reads this of its organization and its owner.
+OF_ANY_WORKSPACE = {"account_details", "organizations_read", "organizations_entitlements", "organizations_capacity"}
 # No path names the organization: it is the caller's own.
 OWN_ORGANIZATION = {"audit_trail_own"}
 
@@ -64,22 +68,25 @@ class Kind:
         """The statuses of the answer, or None if the token may pass the gate."""
         if self.refusal is NO_CSRF and route.method != "GET" and route.permission not in NO_COOKIE:
             return NO_CSRF
+        if self.refusal is ONLY_READS and route.kind == "API" and route.method != "GET" and route.permission in self.holds - FOR_EVERYBODY:
+            return ONLY_READS
         if route.permission in self.holds or route.handler in self.handlers:
             return None
         if route.kind != "API" or route.permission in REFUSED:
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
-        statuses = NOT_FOUND if self.refusal is NO_CSRF else self.refusal
+        statuses = NOT_FOUND if self.refusal in (NO_CSRF, ONLY_READS) else self.refusal
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is NOT_FOUND else statuses
 
 
 # These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
-# pass their gate; integration/access/test_sign_in.py and integration/access/test_tokens.py do.
-OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
+# pass their gate; integration/access has tests that do.
+OWN_ACCOUNT = {"account_update", "account_password", "account_sessions_delete_others", "organizations_create"}
 # Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
 # own data.
-OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink"}
+OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve", "ui_identities_unlink", "ui_passkey_options", "ui_passkey_sign_in"}
 # Answers of identity providers, which a browser's attempt must match (integration/identity).
-OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout"}
+OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout", "saml_auth_page", "saml_auth_response", "saml_logout_page",
+                "saml_logout_message"}
 # Answered when a job waits, or after 25 s.
 LONG_POLLS = {"worker_waits", "worker_listens", "git_claims"}
 
@@ -151,6 +158,9 @@ def kinds(api_site, victim, attacker, owner_session):
         ("a session with another one's CSRF token", {**signed_in, "X-CSRF-Token": other.csrf}, everything, NO_CSRF),
         ("a member of no team", bearer(victim.nobody.token), FOR_USERS | {"CAN_READ_ORGANIZATION"}, NOT_FOUND),
         ("a read-only member", bearer(reader.token), FOR_USERS | READ, NOT_FOUND),
+        ("an owner's token that only reads", bearer(victim.scoped_token(read_only=True)), everything, ONLY_READS),
+        ("an owner's token of another workspace", bearer(victim.scoped_token(victim.ids["other"])), FOR_EVERYBODY, NOT_FOUND, OF_ANY_WORKSPACE),
+        ("an owner's token that only reads another workspace", bearer(victim.scoped_token(victim.ids["other"], True)), FOR_EVERYBODY, NOT_FOUND | ONLY_READS, OF_ANY_WORKSPACE),
         ("a team's token", bearer(victim.team_token), FOR_TOKENS | TEAM, NOT_FOUND),
         ("the organization's token", bearer(victim.organization_token), of_organization, NOT_FOUND),
         ("an agent token of another pool", bearer(attacker.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, NOT_FOUND),
@@ -158,6 +168,7 @@ def kinds(api_site, victim, attacker, owner_session):
         ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
         ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, NOT_FOUND),
+        ("a SCIM token", bearer(victim.scim_token), FOR_EVERYBODY | {"CAN_PROVISION"}, NOT_FOUND),
         ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, NOT_FOUND),
         ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, NOT_FOUND, OF_ANY_RUN),
         ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, NOT_FOUND),
@@ -168,22 +179,6 @@ def kinds(api_site, victim, attacker, owner_session):
 
 
 # ---- requests ----
-
-
-def linkage(type, key):
-    return lambda victim: {"data": [{"type": type, "id": victim.ids[key]}]}
-
-
-# Documents of the routes for which support/samples.py has no complete one, by the handler's name.
-DOCUMENTS = {
-    "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
-    "tag_bindings_update": lambda victim: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
-    "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
-    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda victim: {}, "notification_configurations_verify": lambda victim: {},
-    "retention_policies_write": lambda victim: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
-    "account_password": lambda victim: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
-    "subscriptions_create": lambda victim: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
-}
 
 
 def body_of(route, victim):
@@ -202,9 +197,11 @@ def body_of(route, victim):
         return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
                 "deliveries": [{"id": victim.ids["result"], "attempt": 1, "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "gave-up"}],
                 "callbacks": [result], "task-results": [victim.ids["result"]]}
+    if route.kind == "SCIM" and route.body == "JSON":
+        return {"userName": "forged", "displayName": "forged", "emails": [{"value": "forged@example.com"}], "Operations": [{"op": "replace", "path": "displayName", "value": "forged"}]}
     if route.body in ("NO_BODY", "RAW"):
         return None if route.body == "NO_BODY" else b"forged"
-    return DOCUMENTS[route.handler](victim) if route.handler in DOCUMENTS else SAMPLES[route.handler].document(victim.ids)
+    return document_of(route.handler, victim.ids)
 
 
 def query_of(route, victim):
@@ -220,13 +217,6 @@ def path_of(route, victim, ids=None):
     return BASES[route.kind] + victim.fill(route.path, ids) + query_of(route, victim)
 
 
-def leaks(victim, request, answer):
-    """Names, secrets and ids of the victim in the answer, except those in the request itself."""
-    text = answer.text + str(answer.headers)
-    found = set(re.findall(r"vtm[-_]\w[\w-]*", text)) | {id for id in victim.ids.values() if len(id) > 12 and id in text}
-    return sorted(one for one in found if one not in request)
-
-
 def statuses(route, answer):
     """The status of the answer; for a batch, the statuses of its parts."""
     if route.handler == "jobs_upload_batch" and answer.status == 200:
@@ -238,7 +228,7 @@ def is_skipped(kind, route):
     """Requests that would change the caller's own objects, or would block."""
     passes = kind.expected(route) is None
     own_worker = route.permission in ("CAN_WORK", "CAN_KEEP_LEASES") and route.kind == "WORKER"
-    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind == "NOTIFIER")
+    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | OF_PROVIDERS | LONG_POLLS or own_worker or route.kind in ("NOTIFIER", "SCIM"))
 
 
 def test_every_route_has_test_objects_and_a_document(victim):
@@ -265,7 +255,8 @@ def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim
             message = f"{kind.name}: {route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}"
             if answer.status >= 500 or expected is not None and not statuses(route, answer) <= expected:
                 wrong.append(message)
-            if not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
+            own = kind.handlers is OF_ANY_WORKSPACE and route.handler == "account_details"
+            if not own and not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
                 wrong.append(f"{message}: shows {found}")
         after = digest(api_site.database)
         changed = [name for name in after if after[name] != before[name]]
@@ -279,11 +270,6 @@ def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim
 
 # Headers that differ between any two answers.
 VOLATILE_HEADERS = {"date", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"}
-
-
-def missing_ids(ids, *kept):
-    """Ids and names of objects that do not exist, as long as the real ones."""
-    return {key: value if key in kept else value[: value.find("-") + 1] + "A" * (len(value) - value.find("-") - 1) for key, value in ids.items()}
 
 
 def comparable(answer):
@@ -341,8 +327,8 @@ def keys_of(name):
 
 # ---- pages ----
 
-# Forms that belong to no session. They need a name and a password, or a code.
-WITHOUT_SESSION = {"ui_sign_in", "oauth_token"} | OF_PROVIDERS
+# Forms that belong to no session. They need a name and a password, a code, or a passkey.
+WITHOUT_SESSION = {"ui_sign_in", "ui_factor_check", "ui_passkey_options", "ui_passkey_sign_in", "ui_forgot", "ui_reset", "oauth_token"} | OF_PROVIDERS
 
 
 def test_forms_without_their_sessions_csrf_token_are_refused(api_site, victim, attacker):
@@ -423,13 +409,14 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 # ---- positive control ----
 
 # These delete objects that other requests need, so they are called last and in this order.
-DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
+DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "admin_workspaces_delete", "projects_delete", "pools_delete", "organizations_delete", "admin_scim_settings_delete"]
 
 
 def headers_of(route, victim, api_site, session):
     """The headers of an authorized caller of this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.fake_worker.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
-                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
+                     "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"],
+                     "CAN_PROVISION": victim.scim_token}
     if route.kind == "SITE":
         return session.cookie
     if ":git_job" in route.path:
@@ -454,6 +441,9 @@ def own_ids(route, victim, session):
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
         return {**victim.ids, "token": victim.api_site.ask(query, session.name)[0][0]}
+    if route.handler in ("ui_factor_remove", "ui_sessions_end", "account_sessions_delete"):
+        user = victim.ids["user"] if route.kind == "API" else victim.api_site.ask("select id from users where username = %s", session.name)[0][0]
+        return {**victim.ids, **victim.signs_in_by(user)}
     if route.handler == "tokens_delete":
         created = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
         return {**victim.ids, "token": created.data["id"]}
@@ -470,7 +460,10 @@ def own_ids(route, victim, session):
         inviting = victim.api_site.organization()
         body = {"data": {"type": "organization-memberships", "attributes": {"email": invited}}}
         return {**victim.ids, "membership": inviting.post(f"organizations/{inviting.organization}/organization-memberships", body).data["id"]}
-    if route.handler not in ("workspaces_delete", "workspaces_safe_delete"):
+    if route.handler == "reserved_tags_delete":
+        body = {"data": {"type": "reserved-tag-keys", "attributes": {"key": str(uuid.uuid4())}}}
+        return {**victim.ids, "reserved_tag": victim.api.post(f"{victim.base}/reserved-tag-keys", body).data["id"]}
+    if route.handler not in ("workspaces_delete", "workspaces_safe_delete", "admin_workspaces_delete"):
         return victim.ids
     name = f"vtm-{uuid.uuid4()}"
     return {**victim.ids, "name": name, "workspace": victim.api.workspace(name)}
@@ -480,8 +473,12 @@ def is_gate_closed(route, answer):
     """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
+    if route.handler == "scim_search":
+        return answer.status != 501  # not offered
     if route.permission == "CAN_DELIVER":
         return answer.status != 401  # this site has no GitHub App (tests/integration/vcs/test_github_app.py)
+    if route.handler == "ui_passkey_sign_in":
+        return answer.status != 401  # there is no passkey (tests/integration/access/test_second_factors.py)
     if route.permission == "CAN_CALL_BACK":
         return answer.status != 503 or "No notifier" not in answer.text  # this site has none
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text

@@ -76,9 +76,9 @@ def signed_with_the_public_key(key, claims):
 
 class OidcProvider(Served):
     """`person` has the claims of whoever signs in next. `change` (a function of the claims) and `make_token` (of the key and the claims) change the next ID tokens.
-    away: it answers no request."""
+    userinfo: what its endpoint says in addition; None: it fails. away: the provider answers no request."""
 
-    def __init__(self, algorithm="RS256"):
+    def __init__(self, algorithm="RS256", tls=None):
         self.client, self.secret = f"client-{uuid.uuid4().hex}", f"secret/+&{uuid.uuid4().hex}"
         self.keys = [Key(algorithm)]
         self.person = {"sub": "ada", "preferred_username": "ada", "email": "ada@example.com", "email_verified": True, "groups": []}
@@ -86,7 +86,7 @@ class OidcProvider(Served):
         self.userinfo, self.graph = {}, None
         self.codes, self.tokens, self.asked = {}, {}, []
         self.away = threading.Event()
-        super().__init__()
+        super().__init__(tls)
         self.issuer = self.url
 
     def attributes(self, name=None, **more):
@@ -133,6 +133,8 @@ class OidcProvider(Served):
         if path == "/token":
             return self.exchange(headers, dict(urllib.parse.parse_qsl(body, keep_blank_values=True)))
         person = self.tokens.get(headers.get("Authorization", "").removeprefix("Bearer "))
+        if path == "/userinfo" and self.userinfo is None:
+            return 500, {}
         if path == "/userinfo" and person:
             return 200, {"sub": person["sub"], **self.userinfo}
         if path.startswith("/graph") and person and self.graph:

@@ -40,7 +40,7 @@ class Visitors:
 
     def __init__(self, chromium):
         self.chromium = chromium
-        self.contexts, self.wrong, self.expected = [], [], []
+        self.contexts, self.wrong, self.expected, self.others = [], [], [], []
 
     def __call__(self, url, **options):
         context = self.chromium.browser.new_context(base_url=url, **{"viewport": {"width": 1280, "height": 900}, **options})
@@ -64,12 +64,16 @@ class Visitors:
         dialog.dismiss()
 
     def request(self, site, url):
-        if urllib.parse.urlsplit(url).scheme in ("http", "https") and not url.startswith(site):
+        if urllib.parse.urlsplit(url).scheme in ("http", "https") and not url.startswith((site, *self.others)):
             self.wrong.append(f"a request to another origin: {url}")
 
     def expect_console(self, part):
         """Chromium writes a line for each answer of 400 and above. A test that wants such an answer names a part of it."""
         self.expected.append(part)
+
+    def expect_site(self, url):
+        """A test whose pages lead to another site, such as an identity provider, names it."""
+        self.others.append(url)
 
     def release(self):
         for context in self.contexts:

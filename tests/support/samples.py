@@ -100,7 +100,7 @@ WORKSPACE = {
 }
 ORGANIZATION = {
     "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
-    "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
+    "cost-estimation-enabled": flag(), "max-ttl-enabled": flag(), "unused-token-days": number(0, -1, 3651), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
     "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text("role"),
     "risk-hint-types": Value(["aws_db_instance"], [7, True, "a", [1], ["A"], [""], ["a", "a"], ["x" * 129], [f"t{n}" for n in range(101)]]),
 }
@@ -110,7 +110,8 @@ TASK = {
     "global-configuration": members({"enabled": False}, {"enabled": "yes"}, {"stages": ["nonsense"]}, {"stages": "x"}, {"enforcement-level": "nonsense"}),
 }
 POLICY = {"description": text(), "enforcement-level": choice("mandatory"), "query": text("data.p.deny")}
-POLICY_SET = {"name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
+SELECTORS = members([{"tag-key": "env", "tag-value": None, "is-exclude": True}], {}, [{"tag-key": ""}], [{"tag-key": 7}], [{"tag-key": "k", "tag-value": 7}], [{"tag-key": "k", "is-exclude": "yes"}])
+POLICY_SET = {"tag-selectors": SELECTORS, "name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
 PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
 VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
 POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True), "concurrent-run-limit": number(100, -1, 1000001)}
@@ -132,8 +133,8 @@ OIDC = {
 
 SAMPLES = {
     "oidc_settings_create": Sample("oidc-settings", OIDC, unique="issuer"),
-    "oidc_settings_update": Sample("oidc-settings", OIDC),
-    "sso_settings_update": Sample("sso-settings", {"required": only(False), "domains": texts(())}, {"identity-providers": (["identity-providers"], "provider")}),
+    "oidc_settings_update": Sample("oidc-settings", {**OIDC, "name": text("updated", ""), "issuer": text("https://updated.example.com", "", "ftp://x")}),
+    "sso_settings_update": Sample("sso-settings", {"required": flag(), "domains": texts(())}, {"identity-providers": (["identity-providers"], "provider")}),
     "organizations_create": Sample("organizations", ORGANIZATION, unique="name"),
     "organizations_update": Sample("organizations", {key: value for key, value in ORGANIZATION.items() if key != "name"}),
     "workspaces_create": Sample("workspaces", WORKSPACE, {"project": ("projects", "project")}, unique="name"),
@@ -159,11 +160,40 @@ SAMPLES = {
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
     "admin_runs_force_cancel": Comment(""),
     "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
+    "saml_settings_update": Sample("saml-settings", {
+        "enabled": flag(), "name": name(), "debug": flag(), "idp-cert": text(), "slo-endpoint-url": text("https://idp.example.com/slo", "javascript:x"),
+        "sso-endpoint-url": text("https://idp.example.com/sso", "//idp.example.com"), "attr-username": text(), "attr-groups": text(), "attr-site-admin": text(),
+        "site-admin-role": text(), "sso-api-token-session-timeout": number(3600, -1), "team-management-enabled": flag(), "authn-requests-signed": flag(),
+        "want-assertions-signed": flag(), "certificate": text(), "private-key": text(long=HUGE), "signature-signing-method": choice("SHA256"),
+        "signature-digest-method": choice("SHA256"), "provider-type": choice("okta"), "idp-entity-id": text(), "idp-initiated-enabled": flag(),
+        "email-addresses-verified": flag()}),
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
-        "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
-        "send-passing-statuses-for-untriggered-speculative-plans": only(False),
+        "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": flag(),
+        "send-passing-statuses-for-untriggered-speculative-plans": flag(), "fair-run-queuing-enabled": only(True), "password-sign-in-enabled": only(True), "limit-organizations-per-user": flag(),
+        "default-organizations-per-user-ceiling": number(0, -1), "limit-workspaces-per-organization": flag(), "default-workspaces-per-organization-ceiling": number(0, -1),
+        "unused-token-days": number(0, -1, 3651),
     }),
+    "admin_scim_settings_update": Sample("scim-settings", {"enabled": Value(False, ["yes", 1, [], {}]), "paused": Value(False, ["yes", 1, [], {}]), "site-admin-group-scim-id": text(None, "nonsense"), "identity-provider-id": text(None, "nonsense")}),
+    "admin_scim_tokens_create": Sample("authentication-tokens", {"description": text(), "expired-at": text(None, "tomorrow", "2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z")}, needed=False),
+    "team_mappings_create": Sample("scim-group-mappings", {"scim-group-id": text("nonsense", "")}),
+    "team_mappings_update": Sample("scim-group-mappings", {"scim-sync-paused": flag()}),
+    "customization_settings_update": Sample("customization-settings", {
+        "support-email-address": text("", "nobody"), "login-help": text(""), "footer": text(""), "error": text(""), "new-user": text(""),
+    }),
+    "cost_settings_update": Sample("cost-estimation-settings", {"enabled": flag(True), "aws-secret-key": text("", "key"), "gcp-credentials": text("", "{}"), "azure-client-secret": text("", "secret")}),
+    "smtp_settings_update": Sample("smtp-settings", {
+        "enabled": flag(), "host": text("mail.example.com", "a b", "a/b", "a@b"), "port": number(25, 0, 65536), "sender": text("runyard@example.com", "nobody"), "auth": choice("none"),
+        "username": text("runyard"), "password": text(""), "test-email-address": text("a@example.com", "nobody"),
+    }),
+    "twilio_settings_update": Sample("twilio-settings", {"enabled": only(False), "account-sid": text(""), "auth-token": text("", "token"), "from-number": text("")}),
+    "twilio_settings_verify": Sample("twilio-settings", {"test-number": text("555")}),
+    "reserved_tags_create": Sample("reserved-tag-keys", {"key": text("fine", "", CONTROL, "a!", "x" * 129), "disable-overrides": flag()}, unique="key"),
+    "reserved_tags_update": Sample("reserved-tag-keys", {"key": text("updated", "", CONTROL, "a!", "x" * 129), "disable-overrides": flag()}),
+    "audit_configuration_update": Sample("audit-configurations", {"audit-trails": Value({"enabled": True}, [{"enabled": False}, {"enabled": "yes"}]),
+                                                                  "hcp-audit-log-streaming": Value({"enabled": False}, [{"enabled": True}, {"enabled": "no"}])}),
+    "token_ttls_change": Sample("organization-token-ttl-policies", {"token-ttl-policies": Value(
+        [{"token-type": "team", "max-ttl-ms": 63113904000}], ["x", 7, {}, [], [1], [{"token-type": "agent", "max-ttl-ms": 86400000}], [{"token-type": "user"}], [{"token-type": "user", "max-ttl-ms": 999}]])}),
     "admin_organizations_update": Sample("organizations", {
         "is-disabled": flag(), "workspace-limit": number(100, -1), "concurrent-run-limit": number(100, -1, 1000001), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
         "access-beta-tools": flag(), "global-module-sharing": flag(), "global-provider-sharing": flag(), "terraform-worker-sudo-enabled": flag(),
@@ -189,7 +219,7 @@ SAMPLES = {
     "pools_update": Sample("agent-pools", {**POOL, "name": name("updated", "a b")}, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}),
     "notifier_tokens_create": Sample("authentication-tokens", {"description": text("fine", "")}),
     "agent_tokens_create": Sample("agent-tokens", {"description": text("fine", "")}),
-    "tokens_create": Sample("authentication-tokens", TOKEN, needed=False),
+    "tokens_create": Sample("authentication-tokens", {**TOKEN, "read-only": flag()}, {"workspace": ("workspaces", "workspace")}, needed=False),
     **{handler: Sample("authentication-tokens", TOKEN, needed=False) for handler in ("team_tokens_create", "team_token_create", "organization_token_create")},
     "account_update": Sample("users", {"username": name("updated", "a b"), "email": text("a@example.com", "", "nobody")}),
     "workspace_tags_add": Linkage("tags"),
@@ -228,3 +258,26 @@ SAMPLES = {
     "notification_configurations_update": Sample("notification-configurations", {"name": name("updated"), "url": text(Of("url"), "", "nonsense"), "enabled": flag(False), "token": text("key"),
                                                                                   "triggers": texts(["run:created"], ["nonsense"])}),
 }
+
+
+def linkage(type, key):
+    return lambda world: {"data": [{"type": type, "id": world[key]}]}
+
+
+# Documents of the endpoints whose sample is incomplete, or that have none, by the handler's name.
+DOCUMENTS = {
+    "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
+    "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
+    "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda world: {}, "notification_configurations_verify": lambda world: {},
+    "retention_policies_write": lambda world: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
+    "admin_users_impersonate": lambda world: {"reason": "forged"},
+    "account_password": lambda world: {"data": {"type": "users", "attributes": {"current_password": "n", "password": "n", "password_confirmation": "n"}}},
+    "policy_set_tags_attach": lambda world: {"data": [{"tag-key": "forged"}]}, "policy_set_tags_detach": lambda world: {"data": [{"tag-key": "forged"}]},
+    "subscriptions_create": lambda world: {"data": {"type": "subscription", "attributes": {"is-public-tier": False}}},
+}
+
+
+def document_of(handler, world):
+    """A body that the endpoint accepts from an authorized caller, with the world's objects."""
+    return DOCUMENTS[handler](world) if handler in DOCUMENTS else SAMPLES[handler].document(world)

@@ -12,6 +12,7 @@ from functools import cache
 
 import psycopg
 
+from support import scim as idp
 from support.api import Api
 from support.browser import Browser
 from support.people import People
@@ -23,10 +24,10 @@ NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
-RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
+RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted"]
 # The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
 KEPT = {
-    "audit_events": "where t.action <> 'refused'",
+    "audit_events": "where t.action not in ('refused', 'first_use')",
     "run_events": "where t.action not like 'waiting-for-%'",
     "log_chunks": "where not exists (select 1 from runs r left join jobs j on j.run_id = r.id where t.operation_id in ('plan' || substr(r.id, 4), 'apply' || substr(r.id, 4)) "
                   "and (r.queued or j.state = 'waiting'))",
@@ -48,6 +49,26 @@ def digest(database):
     return dict(connection.execute(statement, prepare=True).fetchall())
 
 
+def mentions(database, text):
+    """{table: digest of its rows that contain the text}."""
+    connection, statement = watched(database)
+    tables = re.findall(r"select '(\w+)'", statement)
+    digests = (f"select '{table}', sum(hashtextextended((to_jsonb(t) - array{RESTLESS_COLUMNS})::text, 0))::text from {table} t where strpos(to_jsonb(t)::text, %(text)s) > 0" for table in tables)
+    return dict(connection.execute(" union all ".join(digests), {"text": text}).fetchall())
+
+
+def leaks(tenant, request, answer):
+    """Names, secrets and ids of the tenant in the answer, except those in the request itself."""
+    text = answer.text + str(answer.headers)
+    found = set(re.findall(rf"{tenant.mark}[-_]\w[\w-]*", text)) | {id for id in tenant.ids.values() if len(id) > 12 and id in text}
+    return sorted(one for one in found if one not in request)
+
+
+def missing_ids(ids, *kept):
+    """Ids and names of objects that do not exist, as long as the real ones."""
+    return {key: value if key in kept else value[: value.find("-") + 1] + "A" * (len(value) - value.find("-") - 1) for key, value in ids.items()}
+
+
 class Tenant:
     """ids: an object for each name in the paths of routes.def (`:workspace`). The owner is not a site admin."""
 
@@ -64,6 +85,7 @@ class Tenant:
         self.ids["provider"] = self.identity_provider()
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
         self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
+        self.make_provisioned()
         self.make_content()
         self.make_runs()
         self.make_rows()
@@ -107,6 +129,7 @@ class Tenant:
         ids["access"] = self.people.give(ids["team"], "workspace", ids["workspace"], "write")
         ids["project_access"] = self.people.give(ids["team"], "project", ids["project"], "read")
         ids["variable"] = api.variable(ids["workspace"], f"{mark}_variable", f"{mark}-value")
+        self.make("reserved_tag", f"{self.base}/reserved-tag-keys", "reserved-tag-keys", {"key": f"{mark}-reserved"})
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
@@ -146,17 +169,30 @@ class Tenant:
         ids["set"] = api.policy_set("opa", [ids["policy"]], ids["other"], name=f"{mark}-set")
         self.make("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": f"{mark}-parameter", "value": f"{mark}-value", "category": "policy-set"})
 
+    def make_provisioned(self):
+        """A user and a group of an identity provider, which have no mark: they belong to the site."""
+        provider = idp.enabled(self.api_site)
+        admin = Api(self.api_site.scheduler.url, self.api_site.tokens["token"])
+        self.scim_token = provider.token
+        self.ids["scim_user"], self.ids["scim_group"] = provider.user()["id"], provider.group()["id"]
+        self.ids["scim_token"] = admin.post("admin/scim-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": self.mark}}}).data["id"]
+        self.words.update({"schema": f"{idp.CORE}:User", "type": "User"})
+
     def make_content(self):
         """A configuration, and a state with an output."""
         api, ids, mark = self.api, self.ids, self.mark
         ids["configuration"] = api.upload(ids["workspace"], {"main.tf": f"# {mark}-configuration"})
-        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [], "outputs": {f"{mark}_output": {"value": f"{mark}-value", "type": "string"}}}
-        text = json.dumps(state).encode()
         api.post(f"workspaces/{ids['workspace']}/actions/lock", {})
-        attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}
-        self.make("state", f"workspaces/{ids['workspace']}/state-versions", "state-versions", attributes)
+        ids["state"] = self.state(ids["workspace"])
         api.post(f"workspaces/{ids['workspace']}/actions/unlock", {})
         ids["output"] = api.get(f"state-versions/{ids['state']}/outputs").data[0]["id"]
+
+    def state(self, workspace):
+        """A state of a workspace that the owner has locked."""
+        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [], "outputs": {f"{self.mark}_output": {"value": f"{self.mark}-value", "type": "string"}}}
+        text = json.dumps(state).encode()
+        attributes = {"serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}
+        return self.api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data["id"]
 
     def make_runs(self):
         """A run that waits for its run task, and two whose plans are claimed jobs. All keep their status during the
@@ -226,7 +262,21 @@ class Tenant:
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
+        ids.update(self.signs_in_by(ids["user"]))
         ((ids["hook"],),) = self.api_site.ask("select hook::text from vcs_repositories where id = %s", ids["repository"])
+
+    def scoped_token(self, workspace=None, read_only=False):
+        """A token of the owner that only reads, or has only that workspace."""
+        relations = {"workspace": {"data": {"type": "workspaces", "id": workspace}}} if workspace else {}
+        body = {"data": {"type": "authentication-tokens", "attributes": {"description": self.mark, "read-only": read_only}, "relationships": relations}}
+        return self.api.post(f"users/{self.ids['user']}/authentication-tokens", body).data["attributes"]["token"]
+
+    def signs_in_by(self, user):
+        """A session and a passkey of the user, neither of which anybody can use."""
+        digest = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
+        self.api_site.change("insert into sessions (hash, user_id, address) values (%s, %s, '10.0.0.1')", digest, user)
+        self.api_site.change("insert into second_factors (id, user_id, kind, is_confirmed, credential_id) values (%s, %s, 'passkey', true, %s)", f"2f-{digest[:16]}", user, digest)
+        return {"session": f"sess-{digest[:16]}", "factor": f"2f-{digest[:16]}"}
 
     # ---- paths ----
 

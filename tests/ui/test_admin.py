@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Api
+from support.people import People
 from support.runyard import KEYS, Scheduler
+from support.scim import Scim
 
-SECTIONS = ["Organizations", "Users", "Engine versions", "General", "Maintenance", "Audit trail", "Queue and workers"]
+SECTIONS = ["Organizations", "Users", "OpenID providers", "SAML", "Provisioning", "Engine versions", "General", "Cost estimates", "Mail server", "Texts", "Maintenance", "Audit trail", "Queue and workers"]
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 
@@ -111,7 +113,8 @@ def test_a_user_is_suspended_resumed_and_made_site_admin(browser_page, site, own
     expect(row).to_contain_text("globex@example.com")
     confirm(page, "Resume globex", "Resume")
     expect(page.get_by_text("No user matches.")).to_be_visible()
-    assert owner.api.call("GET", "account/details").status == 200
+    assert owner.api.call("GET", "account/details").status == 401
+    owner.api.token = People(site.api, site.database).token(owner.id)
     page.get_by_role("navigation", name="Users").get_by_role("link", name="All").click()
     confirm(page, "Make site admin globex", "Make site admin")
     expect(row.get_by_role("cell").nth(3)).to_have_text("Site admin")
@@ -187,3 +190,104 @@ def test_the_settings_of_the_site_are_kept(browser_page, visitors, site):
     page.reload()
     expect(page.get_by_label("Only site admins create organizations")).to_be_checked()
     assert site.api.attributes("admin/general-settings")["plan-timeout"] == "2h"
+
+
+def save(page):
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("nothing has changed"))).to_be_visible()
+
+
+def test_passwords_are_needed_until_there_are_other_ways_to_sign_in(browser_page, visitors, site):
+    page = browser_page("/app/admin/general")
+    page.get_by_label("People sign in with passwords").uncheck()
+    visitors.expect_console("422")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Passwords are needed: no identity provider is enabled")).to_be_visible()
+    page.get_by_role("button", name="Undo changes").click()
+    expect(page.get_by_label("People sign in with passwords")).to_be_checked()
+
+
+def test_the_mail_server_is_kept_and_its_password_is_not_shown(browser_page, visitors, site, axe):
+    page = browser_page("/app/admin/mail")
+    expect(page.get_by_label("Username")).to_have_count(0)
+    page.get_by_label("Host").fill("mail server")
+    page.get_by_label("Sender").fill("runyard@example.com")
+    visitors.expect_console("422")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_label("Host")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Host").fill("mail.example.com")
+    page.get_by_label("Port").fill("465")
+    page.get_by_label("Login").select_option("plain")
+    page.get_by_label("Username").fill("runyard")
+    page.get_by_label("Password").fill("mail-password")
+    axe(page)
+    save(page)
+    page.reload()
+    expect(page.get_by_label("Host")).to_have_value("mail.example.com")
+    expect(page.get_by_label("Username")).to_have_value("runyard")
+    expect(page.get_by_label("Password")).to_have_value("")
+    settings = site.api.attributes("admin/smtp-settings")
+    assert (settings["port"], settings["sender"], settings["auth"], settings["enabled"]) == (465, "runyard@example.com", "plain", False)
+    assert "mail-password" not in json.dumps(settings)
+
+
+def test_cost_estimates_are_switched_off_and_on(browser_page, site):
+    page = browser_page("/app/admin/costs")
+    estimates = page.get_by_label("Organizations and workspaces can have cost estimates")
+    expect(estimates).to_be_checked()
+    for wanted in (False, True):
+        estimates.set_checked(wanted)
+        save(page)
+        assert site.api.attributes("admin/cost-estimation-settings")["enabled"] is wanted
+
+
+def test_texts_of_the_site_are_shown_without_what_is_not_allowed(browser_page, visitors, site):
+    page = browser_page("/app/admin/texts")
+    page.get_by_label("Address of the support").fill("help@example.com")
+    page.get_by_label("Below the sign-in form").fill(f"<p>Ask the <strong>front desk</strong>. {HOSTILE}</p>")
+    save(page)
+    page.reload()
+    expect(page.get_by_label("Address of the support")).to_have_value("help@example.com")
+    sign_in = visitors(site.scheduler.url)
+    sign_in.goto("/app/login")
+    expect(sign_in.locator("strong", has_text="front desk")).to_be_visible()
+    expect(sign_in.get_by_role("link", name="help@example.com")).to_have_attribute("href", "mailto:help@example.com")
+    expect(sign_in.locator("img")).to_have_count(0)
+    page.get_by_label("Address of the support").fill("")
+    page.get_by_label("Below the sign-in form").fill("")
+    save(page)
+
+
+def test_provisioning_is_enabled_paused_and_mapped(browser_page, site, axe):
+    site.ask("insert into identity_providers (id, kind, name, issuer) values ('idp-ui', 'oidc', 'ui', 'https://idp.example.com') on conflict do nothing")
+    page = browser_page("/app/admin/scim")
+    page.get_by_role("button", name="Enable", exact=True).click()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    page.get_by_role("button", name="New token").click()
+    page.get_by_role("dialog").get_by_label("Description").fill("okta")
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    note = page.get_by_role("status").filter(has_text="copy it now")
+    provider = Scim(site.scheduler.url, note.locator("code").inner_text())
+    group = provider.group(provider.user()["id"], name=HOSTILE)
+    site.api.post(f"organizations/{site.api.organization}/teams", {"data": {"type": "teams", "attributes": {"name": "followers"}}})
+    page.reload()
+    axe(page)
+    page.get_by_role("button", name=f"Map a team to {HOSTILE}").click()
+    page.get_by_role("dialog").get_by_label("Organization").fill(site.api.organization)
+    page.get_by_role("dialog").get_by_role("button", name="Show its teams").click()
+    page.get_by_role("dialog").get_by_label("Team", exact=True).select_option("followers")
+    axe(page)
+    page.get_by_role("dialog").get_by_role("button", name="Map team").click()
+    expect(page.get_by_role("table", name="Groups")).to_contain_text(f"{site.api.organization} / followers")
+    team = next(one for one in site.api.get(f"organizations/{site.api.organization}/teams").data if one["attributes"]["name"] == "followers")
+    other = browser_page(f"/app/{site.api.organization}/settings/teams?id={team['id']}")
+    expect(other.get_by_text("Members are those of the identity provider's group")).to_contain_text(HOSTILE)
+    axe(other)
+    page.get_by_role("button", name=f"Teams of {HOSTILE}").click()
+    page.get_by_role("dialog").get_by_role("button", name=f"Unmap {site.api.organization} / followers").click()
+    expect(page.get_by_role("table", name="Groups")).not_to_contain_text("followers")
+    confirm(page, f"Make site admins by {HOSTILE}", "Confirm")
+    expect(page.get_by_role("button", name=f"End site admins by {HOSTILE}")).to_be_visible()
+    assert site.api.get("admin/scim-settings").data["attributes"]["site-admin-group-scim-id"] == group["id"]
+    confirm(page, "Disable", "Disable provisioning")
+    expect(page.get_by_role("button", name="Enable", exact=True)).to_be_visible()

@@ -3,6 +3,7 @@
 
 import re
 
+import psycopg
 from playwright.sync_api import expect
 
 from support.people import People
@@ -219,3 +220,51 @@ def test_keys_and_theme_are_kept_in_the_browser(browser_page, site):
     page.get_by_label("Theme", exact=True).select_option("dark")
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+# ---- lifetimes of tokens ----
+
+
+def test_the_longest_lifetimes_of_tokens_are_kept(browser_page, visitors, site, axe):
+    page = browser_page("/app/acme/settings/tokens")
+    limits = page.get_by_role("region", name="Longest lifetimes")
+    expect(limits.get_by_text("They are not in force.")).to_be_visible()
+    expect(limits.get_by_label("Tokens of teams (days)")).to_have_value("730.49")
+    limits.get_by_label("Tokens of teams (days)").fill("30")
+    limits.get_by_label("Tokens of people (days)").fill("0.5")
+    limits.get_by_role("button", name="Save").click()
+    expect(limits.get_by_role("button", name=re.compile("nothing has changed"))).to_be_visible()
+    axe(page)
+    found = {item["attributes"]["token-type"]: item["attributes"]["max-ttl-ms"] for item in site.api.get("organizations/acme/token-ttl-policies").data}
+    assert found == {"organization": 63113904000, "team": 30 * 86400000, "user": 43200000, "audit_trails": 63113904000}
+    page.reload()
+    expect(limits.get_by_label("Tokens of people (days)")).to_have_value("0.5")
+    limits.get_by_label("Tokens of people (days)").fill("")
+    visitors.expect_console("422")
+    limits.get_by_role("button", name="Save").click()
+    expect(limits.get_by_text(re.compile("Max ttl ms must be 1000 to"))).to_be_visible()
+    site.api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"max-ttl-enabled": True}}})
+    page.reload()
+    expect(limits.get_by_text("They are in force.")).to_be_visible()
+    site.api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"max-ttl-enabled": False}}})
+
+
+def test_unused_tokens_of_teams_are_listed_and_revoked(browser_page, site, axe):
+    team = People(site.api, site.database).team("sleepers")
+    make = lambda description: site.api.post(f"teams/{team}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": description}}}).data["id"]  # noqa: E731
+    old, _ = make("forgotten"), make("fresh")
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        connection.execute("update tokens set created_at = now() - interval '100 days' where id = %s", [old])
+    page = browser_page("/app/acme/settings/tokens")
+    table = page.get_by_role("table", name="Unused tokens")
+    expect(table.get_by_role("row")).to_have_count(2)
+    expect(table).to_contain_text("forgotten")
+    expect(table.get_by_role("link", name="sleepers")).to_have_attribute("href", f"/app/acme/settings/teams?id={team}")
+    axe(page)
+    page.get_by_role("navigation", name="Unused for").get_by_role("link", name="A year").click()
+    expect(page.get_by_text("No team has a token that is unused for so long.")).to_be_visible()
+    page.get_by_role("navigation", name="Unused for").get_by_role("link", name="90 days").click()
+    page.get_by_role("button", name="Revoke forgotten").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("No team has a token that is unused for so long.")).to_be_visible()
+    assert [item["attributes"]["description"] for item in site.api.get("organizations/acme/team-tokens").data] == ["fresh"]

@@ -32,6 +32,29 @@ def test_sign_in_returns_to_the_address_with_query_and_fragment(visitors, site):
     expect(page).to_have_url(re.compile(r"/app/acme/workspaces\?status=errored&q=a%20b#main$"))
 
 
+def test_the_password_form_is_folded_away_if_only_break_glass_accounts_have_passwords(visitors, site, axe):
+    settings = lambda on: site.api.patch("admin/general-settings", {"data": {"type": "general-settings", "attributes": {"password-sign-in-enabled": on}}})  # noqa: E731
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        connection.execute("insert into identity_providers (id, kind, name, issuer) values ('idp-folded', 'oidc', 'Work', 'http://127.0.0.1:1')")
+        connection.execute("update users set is_break_glass = true where username = %s", [site.tokens["user"]])
+        settings(False)
+        try:
+            page = visitors(site.scheduler.url)
+            page.goto("/app/login")
+            expect(page.get_by_role("link", name="Sign in with Work")).to_be_visible()
+            expect(page.get_by_label("Password")).to_be_hidden()
+            page.get_by_text("Break-glass account").click()
+            axe(page)
+            page.get_by_label("Username").fill(site.tokens["user"])
+            page.get_by_label("Password").fill(site.tokens["password"])
+            page.get_by_role("button", name="Sign in", exact=True).click()
+            expect(page.get_by_role("heading", name="Organizations")).to_be_visible()
+        finally:
+            settings(True)
+            connection.execute("update users set is_break_glass = false")
+            connection.execute("delete from identity_providers where id = 'idp-folded'")
+
+
 def test_sign_out_ends_the_session(browser_page):
     page = browser_page("/app")
     page.locator(".bar-end summary").click()

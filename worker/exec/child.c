@@ -13,6 +13,7 @@
 
 #include "common/err.h"
 #include "common/loop/loop.h"
+#include "common/process.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/proc_tree.h"
 
@@ -173,7 +174,7 @@ static const char *keeper_path(void)
 	static char *path;
 
 	if (!path)
-		path = program_helper(keeper_name);
+		path = process_helper(keeper_name);
 	return path;
 }
 

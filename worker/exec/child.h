@@ -62,7 +62,7 @@ void child_kill(struct child *child);
  * the loop no longer runs. NULL is fine. */
 void child_abandon(struct child *child);
 
-/* Checks that this machine can run children: runyard-keeper must be installed (program_helper), and the kernel must
+/* Checks that this machine can run children: runyard-keeper must be installed (process_helper), and the kernel must
  * list the children of processes. ERR_INTERNAL with advice. */
 int child_check(struct err *err);
 

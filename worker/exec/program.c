@@ -2,7 +2,6 @@
 #include "worker/exec/program.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -31,22 +30,6 @@ char *program_find(const char *wanted, const char *folder)
 			found = resolved(path);
 	}
 	return found;
-}
-
-char *program_helper(const char *name)
-{
-	char folder[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-	char *beside;
-
-	folder[len > 0 ? len : 0] = '\0';
-	if (strrchr(folder, '/'))
-		strrchr(folder, '/')[1] = '\0';
-	beside = mem_printf("%s%s", folder, name);
-	if (access(beside, X_OK) == 0)
-		return beside;
-	free(beside);
-	return mem_printf("%s" HELPERS "/%s", folder, name);
 }
 
 int program_spawn(char *const *argv, struct program_fds fds, struct err *err)

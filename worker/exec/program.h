@@ -7,9 +7,6 @@ struct err;
 /* Resolves a program to its absolute path, without links. `wanted` is a path, or a name that is searched in PATH and
  * then in `folder` (or ""). NULL if it is not found. The caller frees it. */
 char *program_find(const char *wanted, const char *folder);
-/* The path of a helper program of the worker: in the folder of this program, as in a build, or else in libexec/runyard
- * beside that folder, as in an installation. It need not exist. The caller frees it. */
-char *program_helper(const char *name);
 
 /* Descriptors that become 2, 3 and 4 of a program. -1: /dev/null as 2; 3 and 4 closed. If both `third` and `fourth` are
  * given, they must be above 4. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/process.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/etc.h"
 #include "worker/exec/program.h"
@@ -374,7 +375,7 @@ int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
 			bwrap);
 	sandbox->bwrap = bwrap;
 	bwrap = NULL;
-	sandbox->program = program_helper("runyard-sandbox");
+	sandbox->program = process_helper("runyard-sandbox");
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
+#include "common/process.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/proc_tree.h"
@@ -550,7 +551,7 @@ int networks_open(const struct networks_spec *spec, struct networks **ret_networ
 		.grace_ms = spec->grace_ms};
 	texts_add_list(&networks->urls, (const char *const *)spec->urls->items);
 	networks->pasta = program_find("pasta", "/usr/bin");
-	networks->program = program_helper("runyard-network");
+	networks->program = process_helper("runyard-network");
 	if (!networks->pasta) {
 		err_set(err, ERR_INVALID, "there is no pasta: install the package passt");
 	} else if (networks_probe(networks, err) == 0) {

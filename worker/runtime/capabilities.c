@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/process.h"
 #include "proto/capabilities.h"
 #include "worker/exec/program.h"
 #include "worker/packages/download.h"
@@ -25,7 +26,7 @@ static void program_add(json_t *list, const char *name, bool there)
 
 static void helper_add(json_t *list, const char *name, const char *helper)
 {
-	_cleanup_(freep) char *path = program_helper(helper);
+	_cleanup_(freep) char *path = process_helper(helper);
 
 	if (access(path, X_OK) == 0)
 		json_array_append_new(list, json_string(name));

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/http/fetch.h"
+#include "common/process.h"
 #include "common/http/guard.h"
 #include "common/log.h"
 #include "common/loop/retry.h"
@@ -292,7 +293,7 @@ int git_source_open(struct worker *worker, struct git_source **ret_source, struc
 	*source = (struct git_source){.worker = worker,
 		.jobs_path = mem_printf("%s/git", options->data_dir),
 		.caches_path = mem_printf("%s/git-caches", options->data_dir),
-		.helper = program_helper("runyard-git"),
+		.helper = process_helper("runyard-git"),
 		.slots = (size_t)options->git_slots,
 		.tasks = mem_new((size_t)options->git_slots, sizeof(struct git_task *)),
 		.lease_ms = LEASE_MS};

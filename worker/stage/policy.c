@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/log.h"
+#include "common/process.h"
 #include "common/terraform/mocks.h"
 #include "worker/exec/program.h"
 #include "worker/policy/report.h"
@@ -61,7 +62,7 @@ static void step_fetch_opa(struct job *job)
 
 static void step_fetch_sentinel(struct job *job)
 {
-	_cleanup_(freep) char *own = program_helper("runyard-policy");
+	_cleanup_(freep) char *own = process_helper("runyard-policy");
 	const char *wanted = job->host->policies.sentinel;
 
 	if (*wanted)

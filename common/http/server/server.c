@@ -82,6 +82,7 @@ static void *request_line(void *cls, const char *target, struct MHD_Connection *
 	pending->request.connection = connection;
 	pending->target = target;
 	pending->target_size = strlen(target);
+	pending->request.raw_query = strchr(target, '?') ? mem_text(strchr(target, '?') + 1) : NULL;
 	pending->target_wrong = http_target_wrong(target);
 	http_client_phase(pending->client, HTTP_HEAD, now, now + httpd_time_for(pending->server, 0));
 	return pending;
@@ -303,6 +304,7 @@ static void request_completed(
 		httpd_stream_end(pending);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
+	free(pending->request.raw_query);
 	free(pending);
 	*state = NULL;
 }

@@ -18,10 +18,15 @@ json_t *user_resource(const void *of_row)
 	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
 		"username", json_string_or_null(user->username), "email", json_string_or_null(user->email),
 		"avatar-url", avatar, "is-service-account", user->is_service_account, "is-site-admin", admin,
-		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", 0, "verified", 0,
-		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
-		"can-manage-user-tokens", 1);
+		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", user->has_factor,
+		"verified", user->has_factor, "permissions", "can-create-organizations", 1, "can-change-email", 1,
+		"can-change-username", 1, "can-manage-user-tokens", 1);
 
+	if (user->scim_enabled)
+		json_object_update_new(attributes,
+			json_pack("{sb so so}", "is-scim-managed", user->scim_user_name != NULL, "scim-username",
+				json_string_or_null(user->scim_user_name), "scim-updated-at",
+				time_shown(user->scim_updated_at)));
 	return resource_new("users", user->id, attributes, NULL);
 }
 

@@ -11,13 +11,15 @@ enum { MAX_PAGE = 1000 };
 
 static json_t *event_resource(const struct audit_event_row *event)
 {
+	json_auto_t *details = json_shown(event->details);
 	bool system = text_equal(event->actor_type, "system");
 
-	return json_pack("{ss ss ss so s{so so ss ss so sn so} s{ss} s{so ss ss s{so so so so}}}", "id", event->id,
+	return json_pack("{ss ss ss so s{so so ss ss so so so} s{ss} s{so ss ss s{so so so so}}}", "id", event->id,
 		"version", "0", "type", "Resource", "timestamp", time_shown(event->at), "auth", "accessor_id",
 		json_string_or_null(event->actor_id), "description", json_string_or_null(event->actor_name), "type",
 		system ? "System" : "Client", "accessor_type", event->actor_type, "token_id",
-		json_string_or_null(event->token_id), "impersonator_id", "organization_id",
+		json_string_or_null(event->token_id), "impersonator_id",
+		json_string_or_null(json_string_at(details, "impersonator-id")), "organization_id",
 		json_string_or_null(event->organization_id), "request", "id", event->request_id, "resource", "id",
 		json_string_or_null(event->resource_id), "type", event->resource_type, "action", event->action, "meta",
 		"address", json_string_or_null(event->address), "workspace_id",
@@ -34,9 +36,21 @@ static json_t *pagination(const struct page *page)
 {
 	long long pages = page->total ? (page->total + page->size - 1) / page->size : 1;
 
+	if (page->total < 0)
+		return json_pack("{sI so so sn sn}", "current_page", (json_int_t)page->number, "prev_page",
+			page_number(page->number - 1, page->number), "next_page",
+			page->more ? json_integer(page->number + 1) : json_null(), "total_pages", "total_count");
 	return json_pack("{sI so so sI sI}", "current_page", (json_int_t)page->number, "prev_page",
 		page_number(page->number - 1, pages), "next_page", page_number(page->number + 1, pages), "total_pages",
 		(json_int_t)pages, "total_count", (json_int_t)page->total);
+}
+
+static int time_query(const struct request *req, const char *name, const char **ret_time, struct err *err)
+{
+	*ret_time = text_or_null(query(req, name));
+	if (*ret_time && !time_valid(*ret_time))
+		return err_set(err, ERR_MALFORMED, "%s must be a time such as 2026-11-21T01:25:00Z", name);
+	return 0;
 }
 
 static int list_read(const struct request *req, struct audit_list *list, struct page *page, struct err *err)
@@ -45,9 +59,19 @@ static int list_read(const struct request *req, struct audit_list *list, struct 
 		return -1;
 	list->limit = page->size;
 	list->offset = page->offset;
-	list->since = query(req, "since");
-	if (list->since && !time_valid(list->since))
-		return err_set(err, ERR_MALFORMED, "since must be a time such as 2026-11-21T01:25:00Z");
+	return time_query(req, "since", &list->since, err);
+}
+
+/* *ret_any is false if the query has no filter. */
+static int filter_read(const struct request *req, struct audit_filter *filter, bool *ret_any, struct err *err)
+{
+	*filter = (struct audit_filter){.actor = text_or_null(query(req, "filter[actor]")),
+		.action = text_or_null(query(req, "filter[action]")),
+		.resource_type = text_or_null(query(req, "filter[resource-type]")),
+		.resource = text_or_null(query(req, "filter[resource]"))};
+	if (time_query(req, "until", &filter->until, err) < 0)
+		return -1;
+	*ret_any = filter->actor || filter->action || filter->resource_type || filter->resource || filter->until;
 	return 0;
 }
 
@@ -55,12 +79,20 @@ static int audit_note_answer(struct request *req, struct response *res, const ch
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct audit_list list = {.organization = organization};
+	struct audit_filter filter;
 	struct page page;
+	bool filtered;
 	json_t *data;
 
-	if (list_read(req, &list, &page, err) < 0 || audit_read(req->store, &list, &rows, err) < 0)
+	if (list_read(req, &list, &page, err) < 0 || filter_read(req, &filter, &filtered, err) < 0)
 		return -1;
-	page.total = row_of(audit_event, &rows, 0)->total;
+	list.limit += filtered; /* one more says whether there is another page */
+	if ((filtered ? audit_search(req->store, &list, &filter, &rows, err)
+		      : audit_read(req->store, &list, &rows, err)) < 0)
+		return -1;
+	page.total = filtered ? -1 : row_of(audit_event, &rows, 0)->total;
+	page.more = filtered && rows.count > page.size;
+	rows.count -= page.more;
 	data = json_array();
 	for (int i = 0; i < rows.count && row_of(audit_event, &rows, i)->id; i++)
 		json_array_append_new(data, event_resource(row_of(audit_event, &rows, i)));

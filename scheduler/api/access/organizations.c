@@ -6,15 +6,19 @@
 
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/access/tokens.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/runs/changes/risk_hints.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/retention.h"
+#include "scheduler/auth/factors/factors.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/organizations.sql.h"
+#include "scheduler/auth/lifetimes/token_limits.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -36,6 +40,7 @@ static const struct field settings[] = {
 	{"session-remember", FIELD_INT, "null"},
 	{"session-timeout", FIELD_INT, "null"},
 	{"speculative-plan-management-enabled", FIELD_BOOL, "true"},
+	{"unused-token-days", FIELD_INT, "0"},
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
 	{"vcs-apply-status-enabled", FIELD_BOOL, "false"},
 };
@@ -43,9 +48,7 @@ static const struct field settings[] = {
 /* No other value has an effect. */
 static const struct field_refusal refused[] = {
 	{"assessments-enforced", "false", "Health assessments are not available"},
-	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
 	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
-	{"max-ttl-enabled", "false", "Limits on the lifetime of tokens are not available"},
 };
 
 static const struct permission_shown permissions[] = {
@@ -68,13 +71,14 @@ static const struct permission_shown permissions[] = {
 	{"can-update-sentinel", CAN_MANAGE_POLICIES},
 };
 
-/* The features. `operations` must be true: without it clients run everything on their own machine. */
+/* The features; the site can switch off cost estimates. `operations` must be true: without it clients run everything on
+ * their own machine. */
 static const struct {
 	const char *name;
 	bool there;
 } entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
 	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
-	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
+	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", true}, {"state-storage", true},
 	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
@@ -94,10 +98,13 @@ static int organization_resource(struct store *store, const void *of_row, json_t
 	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", row->name, "email",
 		json_string_or_null(row->email), "created-at", time_shown(row->created_at), "external-id",
 		json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
-		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
+		"two-factor-conformant", !response_scope_lacks_factor(store->scope, row->id),
+		"remaining-testable-count", 1000, "trial-expires-at");
 
 	(void)err;
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	if (!json_object_get(set, SITE_PASSES_OTHERS))
+		json_object_set_new(attributes, SITE_PASSES_OTHERS, json_boolean(site_flag(SITE_PASSES_OTHERS)));
 	json_object_set_new(attributes, "github-app-connect-path", connect_path(store, row->name));
 	json_object_set_new(may_do, "can-traverse", json_true()); /* readers are members */
 	json_object_set_new(attributes, "permissions", may_do);
@@ -189,11 +196,21 @@ static int minutes_check(const json_t *set, const char *name, const char *what, 
 	return err_at(err, pointer, "%s must be 1 to %d minutes", what, MAX_MINUTES);
 }
 
+static int policy_check(const json_t *set, struct err *err)
+{
+	const char *policy = json_string_at(set, "collaborator-auth-policy");
+
+	if (!policy || text_equal(policy, "password") || text_equal(policy, "two_factor_mandatory"))
+		return 0;
+	return err_at(err, "/data/attributes/collaborator-auth-policy",
+		"Collaborator auth policy must be password or two_factor_mandatory");
+}
+
 static int settings_check(const json_t *set, struct err *err)
 {
-	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 ||
+	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 || policy_check(set, err) < 0 ||
 		risk_types_check(json_object_get(set, "risk-hint-types"), err) < 0 ||
-		minutes_check(set, "session-timeout", "Session timeout", err) < 0)
+		minutes_check(set, "session-timeout", "Session timeout", err) < 0 || unused_days_check(set, err) < 0)
 		return -1;
 	return minutes_check(set, "session-remember", "Session remember", err);
 }
@@ -228,6 +245,23 @@ static int statuses_check(const json_t *old, const json_t *sent, struct err *err
 		"Passing statuses for untriggered speculative plans need aggregated-commit-status-enabled: false");
 }
 
+/* The limits on the lifetime of tokens act from now on. */
+static int limits_ensure(struct request *req, const char *organization_id, const json_t *sent, struct err *err)
+{
+	if (!json_bool_at(sent, "max-ttl-enabled", false))
+		return 0;
+	return token_ttls_ensure(req->store, organization_id, err);
+}
+
+/* An organization that needs second factors has owners who have them. */
+static int owners_check(
+	struct store *store, const char *organization_id, const struct organization_input *input, struct err *err)
+{
+	if (!text_equal(json_string_at(input->settings, "collaborator-auth-policy"), "two_factor_mandatory"))
+		return 0;
+	return owners_factor_check(store, organization_id, "/data/attributes/collaborator-auth-policy", err);
+}
+
 static int create_from(struct request *req, const struct organization_input *input, struct err *err)
 {
 	struct organization_order order = {
@@ -239,7 +273,24 @@ static int create_from(struct request *req, const struct organization_input *inp
 	};
 	struct id id;
 
-	return organization_create(req->store, &order, &id, err);
+	if (organization_create(req->store, &order, &id, err) < 0)
+		return -1;
+	if (owners_check(req->store, id.text, input, err) < 0)
+		return -1;
+	return limits_ensure(req, id.text, input->settings, err);
+}
+
+static int ceiling_check(const struct request *req, const json_t *site, struct err *err)
+{
+	long long ceiling = json_int_at(site, "default-organizations-per-user-ceiling", 0), owned = 0;
+
+	if (!json_bool_at(site, "limit-organizations-per-user", false) || ceiling <= 0)
+		return 0;
+	if (organizations_count_owned(req->store, req->actor.user.text, &owned, err) < 0)
+		return -1;
+	if (owned < ceiling)
+		return 0;
+	return err_set(err, ERR_FORBIDDEN, "a person owns at most %lld organizations on this installation", ceiling);
 }
 
 static int creation_check(const struct request *req, struct err *err)
@@ -252,7 +303,7 @@ static int creation_check(const struct request *req, struct err *err)
 		return -1;
 	if (json_bool_at(site, "limit-user-organization-creation", false))
 		return err_set(err, ERR_FORBIDDEN, "only site admins create organizations on this installation");
-	return 0;
+	return ceiling_check(req, site, err);
 }
 
 int organizations_create(struct request *req, struct response *res, struct err *err)
@@ -281,7 +332,8 @@ static int update_from(
 			body_relation(req, "default-agent-pool"),
 		.pool_id = input->mode.pool};
 
-	if (organization_update(req->store, &update, err) < 0)
+	if (organization_update(req->store, &update, err) < 0 || owners_check(req->store, update.id, input, err) < 0 ||
+		limits_ensure(req, update.id, input->settings, err) < 0)
 		return -1;
 	return update.pool_set ? workspaces_inherit_mode(req->store, update.id, err) : 0;
 }
@@ -328,14 +380,19 @@ int organizations_delete(struct request *req, struct response *res, struct err *
 
 int organizations_entitlements(struct request *req, struct response *res, struct err *err)
 {
+	json_auto_t *site = NULL;
 	struct scope scope;
 	json_t *attributes;
 
 	if (scope_organization(req, &scope, err) < 0)
 		return -1;
+	if (site_settings_read(req->store, &site, err) < 0)
+		return -1;
 	attributes = json_object();
 	for (size_t i = 0; i < ARRAY_LEN(entitlements); i++)
 		json_object_set_new(attributes, entitlements[i].name, json_boolean(entitlements[i].there));
+	json_object_set_new(
+		attributes, "cost-estimation", json_boolean(json_bool_at(site, "cost-estimation.enabled", true)));
 	return respond_resource(res, 200, resource_new("entitlement-sets", scope.organization_name, attributes, NULL));
 }
 

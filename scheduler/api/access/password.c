@@ -22,7 +22,7 @@ static int change_check(const struct password_change *change, struct err *err)
 	return 0;
 }
 
-static int current_check(struct request *req, const char *current, struct err *err)
+int password_current_check(struct request *req, const char *current, struct err *err)
 {
 	const char *key = req->actor.user.text;
 	double now = (double)clock_mono_ms() / 1000;
@@ -45,7 +45,9 @@ int password_change(struct request *req, const struct password_change *change, s
 
 	if (cookie)
 		session_hash(cookie, hash);
-	if (change_check(change, err) < 0 || current_check(req, change->current, err) < 0 ||
+	if (req->actor.impersonator.text[0])
+		return err_set(err, ERR_FORBIDDEN, "a password can't be changed while you act as another user");
+	if (change_check(change, err) < 0 || password_current_check(req, change->current, err) < 0 ||
 		request_audit_begin(req, err) < 0)
 		return -1;
 	return password_set(req->store, req->actor.user.text, change->wanted, cookie ? hash : NULL, err);

@@ -97,12 +97,15 @@ int team_token_delete(struct request *req, struct response *res, struct err *err
 static int page_of_team_tokens(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	const struct team_token_list list = {.organization_id = scope->organization.text,
+	struct team_token_list list = {.organization_id = scope->organization.text,
 		.search = query(req, "q"),
 		.sort = query(req, "sort"),
 		.limit = page->size,
 		.offset = page->offset};
+	long long days;
 
+	if (unused_days_read(req, &days, &list.unused_days, err) < 0)
+		return -1;
 	return tokens_of_teams(req->store, &list, ret_rows, err);
 }
 

@@ -21,17 +21,33 @@ bool team_is_owners(const struct team_row *row)
 	return text_equal(row->kind, team_kinds[TEAM_OWNERS]);
 }
 
+static bool team_is_linked(const struct team_row *row)
+{
+	return row->scim_group_name != NULL;
+}
+
+/* Refuses a change of a team whose members are those of a SCIM group. */
+static int unlinked_check(const struct team_row *row, const char *what, struct err *err)
+{
+	if (!team_is_linked(row))
+		return 0;
+	return err_set(err, ERR_FORBIDDEN,
+		"%s: the team follows the SCIM group %s. Change the group at the identity provider, or have a site "
+		"administrator end the mapping",
+		what, row->scim_group_name);
+}
+
 static json_t *team_permissions(const struct team_row *row)
 {
-	bool owners = team_is_owners(row), plain = !owners;
+	bool owners = team_is_owners(row), plain = !owners, own = !team_is_linked(row);
 	bool manage = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS);
 	bool members = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
 	bool access = rights_may(row->rights, CAN_MANAGE_ORGANIZATION_ACCESS);
 
-	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && manage, "can-update-membership", members,
-		"can-update-organization-access", plain && access, "can-update-name", plain && manage,
-		"can-update-visibility", plain && manage, "can-update-sso-team-id", manage,
-		"can-update-member-token-management", manage);
+	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership",
+		own && members, "can-update-organization-access", plain && access, "can-update-name",
+		plain && own && manage, "can-update-visibility", plain && manage, "can-update-sso-team-id",
+		own && manage, "can-update-member-token-management", manage);
 }
 
 /* All flags of the organization access. The owners team has all of them. */
@@ -47,6 +63,14 @@ static json_t *access_show(const struct team_row *row)
 			shown, name, json_boolean(team_is_owners(row) || json_is_true(json_object_get(set, name))));
 	}
 	return shown;
+}
+
+/* Shown while SCIM is enabled. */
+static json_t *scim_shown(const struct team_row *team)
+{
+	return json_pack("{sb so so sb}", "scim-linked", team_is_linked(team), "scim-group-name",
+		json_string_or_null(team->scim_group_name), "scim-updated-at", time_shown(team->scim_synced_at),
+		"scim-sync-paused", team->scim_paused);
 }
 
 static json_t *team_resource(const void *of_row)
@@ -65,6 +89,8 @@ static json_t *team_resource(const void *of_row)
 			many_shown("organization-memberships", team->memberships)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	if (team->scim_enabled)
+		json_object_update_new(json_object_get(resource, "attributes"), scim_shown(team));
 	return resource;
 }
 
@@ -242,6 +268,10 @@ int teams_update(struct request *req, struct response *res, struct err *err)
 		.allow_member_token_management = row->allow_member_token_management};
 	if (input_read(req, row->organization_id, &team, &access, err) < 0 || owners_unchanged(row, &team, err) < 0)
 		return -1;
+	if (!text_equal(team.name, row->name) && unlinked_check(row, "The team can't be renamed", err) < 0)
+		return -1;
+	if (team_is_linked(row))
+		team.sso_team_id = row->sso_team_id;
 	if (team.organization_access == old)
 		team.organization_access = NULL; /* unchanged, so not written: it may have been reduced meanwhile */
 	if (team_update(req->store, row->id, &team, err) < 0)
@@ -259,6 +289,8 @@ int teams_delete(struct request *req, struct response *res, struct err *err)
 	team = row_of(team, &rows, 0);
 	if (team_is_owners(team))
 		return err_at(err, "/data", "The owners team can't be deleted");
+	if (unlinked_check(team, "The team can't be deleted", err) < 0)
+		return -1;
 	if (team_delete(req->store, team->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
@@ -291,6 +323,7 @@ static int members_change(struct request *req, struct response *res,
 	size_t by;
 
 	if (members_of_path(req, &rows, &by, &names, err) < 0 ||
+		unlinked_check(row_of(team, &rows, 0), "Members can't be changed", err) < 0 ||
 		change(req->store, row_of(team, &rows, 0)->id, (enum member_name)by, names, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

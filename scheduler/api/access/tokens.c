@@ -4,6 +4,7 @@
 #include "scheduler/api/include_resolver.h"
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/scim/admin.h"
 
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/teams.sql.h"
+#include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 
 enum { MAX_DESCRIPTION = 512 };
 
@@ -30,13 +33,14 @@ static const char *team_shown(const struct token_row *row)
 static json_t *token_resource(const void *of_row)
 {
 	const struct token_row *token = of_row;
-	json_t *attributes = json_pack("{s:o, s:o, s:o, s:o, s:n}", "description",
-		json_string_or_null(token->description), "created-at", time_shown(token->created_at), "last-used-at",
-		time_shown(token->last_used_at), "expired-at", time_shown(token->expired_at), "token");
+	json_t *attributes =
+		json_pack("{s:o, s:o, s:o, s:o, s:b, s:n}", "description", json_string_or_null(token->description),
+			"created-at", time_shown(token->created_at), "last-used-at", time_shown(token->last_used_at),
+			"expired-at", time_shown(token->expired_at), "read-only", token->read_only, "token");
 
 	return resource_new("authentication-tokens", token->id, attributes,
-		json_pack("{s:o, s:o}", "created-by", to_one("users", token->creator_id), "team",
-			to_one("teams", team_shown(token))));
+		json_pack("{s:o, s:o, s:o}", "created-by", to_one("users", token->creator_id), "team",
+			to_one("teams", team_shown(token)), "workspace", to_one("workspaces", token->workspace_id)));
 }
 
 const struct resource_kind kind_tokens = {
@@ -81,6 +85,7 @@ int token_order_read_expiring(const struct request *req, struct token_order *ord
 	if (token_order_read(req, order, err) < 0)
 		return -1;
 	token_expiry_usual(fallback);
+	order->expires_by_default = !order->expires_at;
 	if (!order->expires_at)
 		order->expires_at = fallback;
 	return 0;
@@ -108,6 +113,23 @@ static int user_check(const struct request *req, struct err *err)
 	return text_equal(param(req, "user"), req->actor.user.text) ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
 }
 
+/* The scope of the new token: `read-only`, and a workspace that the person sees. */
+static int scope_read(const struct request *req, struct token_order *order, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (body_bool(req, "read-only", &order->read_only, err) < 0 ||
+		body_to_one(req, "workspace", "workspaces", &order->workspace_id, err) < 0)
+		return -1;
+	if (!order->workspace_id || token_workspace_visible(req, order->workspace_id, &why) == 0)
+		return 0;
+	if (why.kind != ERR_NOT_FOUND) {
+		*err = why;
+		return -1;
+	}
+	return err_at(err, "/data/relationships/workspace", "Workspace must exist");
+}
+
 int tokens_create(struct request *req, struct response *res, struct err *err)
 {
 	struct token_order order = {.user_id = req->actor.user.text,
@@ -115,16 +137,60 @@ int tokens_create(struct request *req, struct response *res, struct err *err)
 		.provider_id = req->actor.provider.text};
 	char fallback[32];
 
-	if (user_check(req, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
+	if (user_check(req, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0 ||
+		scope_read(req, &order, err) < 0)
 		return -1;
 	return token_make(req, res, &order, err);
+}
+
+int unused_days_read(const struct request *req, long long *days, const long long **ret_days, struct err *err)
+{
+	enum { MAX_DAYS = 36500 };
+	const char *text = query(req, "filter[unused-days]");
+
+	*ret_days = NULL;
+	if (!text || !*text)
+		return 0;
+	if (text_number(text, 0, MAX_DAYS, days) < 0)
+		return err_set(
+			err, ERR_MALFORMED, "filter[unused-days] must be a number of days from 0 to %d", MAX_DAYS);
+	*ret_days = days;
+	return 0;
+}
+
+int unused_days_check(const json_t *set, struct err *err)
+{
+	enum { MAX_DAYS = 3650 };
+	long long days = json_int_at(set, "unused-token-days", 0);
+
+	if (days >= 0 && days <= MAX_DAYS)
+		return 0;
+	return err_at(err, "/data/attributes/unused-token-days", "Unused token days must be 1 to %d, or 0 for no limit",
+		MAX_DAYS);
+}
+
+int token_workspace_visible(const struct request *req, const char *workspace_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct workspace_lookup_row *workspace;
+
+	if (!id_valid(workspace_id, "ws"))
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	if (workspace_lookup(req->store, workspace_id, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "workspace not found");
+	workspace = row_of(workspace_lookup, &rows, 0);
+	return actor_may(req->store, &req->actor, CAN_READ_WORKSPACE,
+		(struct place){.organization = workspace->organization_id, .workspace = workspace_id}, err);
 }
 
 int tokens_index(struct request *req, struct response *res, struct err *err)
 {
 	struct token_list list = {.user_id = req->actor.user.text};
+	long long days;
 
-	if (user_check(req, err) < 0)
+	if (user_check(req, err) < 0 || unused_days_read(req, &days, &list.unused_days, err) < 0)
 		return -1;
 	return tokens_show(req, res, &list, err);
 }
@@ -162,12 +228,20 @@ static int token_in_path(struct request *req, struct rows *ret_rows, struct err 
 	return err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
+/* Site admins reach tokens of SCIM by this path, too. */
+static bool is_scim_token(const struct request *req, const struct err *err)
+{
+	return err->kind == ERR_NOT_FOUND && req->actor.is_site_admin && !req->actor.is_service;
+}
+
 int tokens_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, &kind_tokens, err) < 0 || token_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_tokens, err) < 0)
 		return -1;
+	if (token_in_path(req, &rows, err) < 0)
+		return is_scim_token(req, err) ? scim_token_show(req, res, param(req, "token"), err) : -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
@@ -175,7 +249,9 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
+	if (token_in_path(req, &rows, err) < 0)
+		return is_scim_token(req, err) ? scim_token_end(req, res, param(req, "token"), err) : -1;
+	if (token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
 		return -1;
 	if (row_of(token, &rows, 0)->pool_id)
 		claim_waiters_dismiss(req->services->waiters, req->store->db, row_of(token, &rows, 0)->pool_id);

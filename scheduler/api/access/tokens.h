@@ -15,6 +15,12 @@ int token_order_read_expiring(const struct request *req, struct token_order *ord
 /* Creates the token and answers with it. The token is shown only in this answer. */
 int token_make(struct request *req, struct response *res, const struct token_order *order, struct err *err);
 extern const struct resource_kind kind_tokens;
+/* The query's filter[unused-days]: *ret_days is `days`, or NULL without one. ERR_MALFORMED. */
+int unused_days_read(const struct request *req, long long *days, const long long **ret_days, struct err *err);
+/* Checks the setting unused-token-days of a site or an organization. ERR_INVALID. */
+int unused_days_check(const json_t *set, struct err *err);
+/* Whether the actor sees the workspace to which a new token is to be limited. ERR_NOT_FOUND. */
+int token_workspace_visible(const struct request *req, const char *workspace_id, struct err *err);
 /* Refuses (ERR_NOT_FOUND) an actor that may manage neither the tokens of all teams nor those of this team as its
  * member. */
 struct team_row;

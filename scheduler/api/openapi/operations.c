@@ -46,6 +46,7 @@ static const char *const handlers[] = {
 #define SIGNED                           SITE
 #define WORKER                           SITE
 #define NOTIFIER                         SITE
+#define SCIM                             SITE
 #include "scheduler/api/routes.def"
 };
 

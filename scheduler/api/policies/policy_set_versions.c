@@ -22,7 +22,7 @@ static json_t *policy_set_version_resource(const struct store *store, const stru
 		json_pack("{so}", "policy-set", to_one("policy-sets", version->policy_set_id)));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(version->status, "ready") && !version->ingress)
+	if (!text_equal(version->status, "ready") && !version->ingress && !(store->scope && store->scope->read_only))
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;

@@ -8,6 +8,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/policies/policies.h"
+#include "scheduler/api/policies/tag_selectors.h"
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
@@ -58,6 +59,7 @@ static json_t *set_attributes(const struct store *store, const struct policy_set
 		"created-at", time_shown(set->created_at), "updated-at", time_shown(set->updated_at));
 
 	fields_show(settings, ARRAY_LEN(settings), stored, attributes);
+	json_object_set_new(attributes, "tag-selectors", json_shown(set->tag_selectors));
 	return attributes;
 }
 
@@ -140,12 +142,14 @@ struct set_input {
 	struct policy_set set;
 	json_t *settings;
 	json_t *related[SET_RELATIONS];
+	json_t *tags;
 	struct vcs_repo_input repository; /* borrows from the body */
 };
 
 static void set_input_release(struct set_input *input)
 {
 	json_decref(input->settings);
+	json_decref(input->tags);
 	for (size_t i = 0; i < SET_RELATIONS; i++)
 		json_decref(input->related[i]);
 }
@@ -197,8 +201,10 @@ static int input_read(const struct request *req, struct set_input *input, struct
 		body_bool(req, "agent-enabled", &set->agent_enabled, err) < 0 ||
 		body_text(req, "policy-tool-version", &set->tool_version, err) < 0 ||
 		body_text(req, "policies-path", &set->policies_path, err) < 0 ||
-		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0)
+		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0 ||
+		body_tag_selectors(req, &input->tags, err) < 0)
 		return -1;
+	set->tags = input->tags;
 	set->description = text_or_empty(set->description);
 	if (patterns_check(json_object_get(input->settings, "policy-update-patterns"), err) < 0 ||
 		vcs_repo_input_read(req, &input->repository, err) < 0)
@@ -334,6 +340,37 @@ int policy_sets_detach(struct request *req, struct response *res, struct err *er
 	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
 		policy_set_detach(req->store, set_of(&set)->id,
 			(struct policy_set_members){(enum set_relation)relation, ids}, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* ---- selectors of tags ---- */
+
+static int selectors_of_set(struct request *req, struct rows *ret_set, json_t **ret_selectors, struct err *err)
+{
+	if (policy_set_in_path(req, ret_set, err) < 0)
+		return -1;
+	return tag_selectors_parse(json_object_get(req->body, "data"), "/data", ret_selectors, err);
+}
+
+int policy_set_tags_attach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
+	json_auto_t *selectors = NULL;
+
+	if (selectors_of_set(req, &set, &selectors, err) < 0 ||
+		policy_set_tags_include(req->store, set_of(&set)->id, selectors, "/data", err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int policy_set_tags_detach(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
+	json_auto_t *selectors = NULL;
+
+	if (selectors_of_set(req, &set, &selectors, err) < 0 ||
+		policy_set_tags_drop(req->store, set_of(&set)->id, selectors, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

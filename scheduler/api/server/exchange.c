@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "scheduler/api/request_audit.h"
+#include "scheduler/api/scim/scim.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/authenticate.h"
 #include "scheduler/http/form.h"
@@ -64,6 +65,17 @@ static int request_run(struct request *req, struct response *res, struct err *er
 	return request_audit_run(req, res, err);
 }
 
+/* SCIM distinguishes addresses that have other methods. */
+static int nothing_there(const struct request *req, struct err *err)
+{
+	struct route_match match;
+
+	for (size_t i = 0; i < routes_count && text_starts(req->http->path, SCIM_PREFIX "/"); i++)
+		if (routes[i].permission == CAN_PROVISION && route_fits(&routes[i], req->http->path, &match))
+			return err_set(err, ERR_METHOD, "there is no %s at this address", req->http->method);
+	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
+}
+
 static int request_serve(struct request *req, struct response *res, struct err *err)
 {
 	bearer_read(req);
@@ -73,7 +85,7 @@ static int request_serve(struct request *req, struct response *res, struct err *
 	if (limits_take(req, res, site_rate_limit(), err) < 0)
 		return -1;
 	if (!req->route)
-		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
+		return nothing_there(req, err);
 	if (request_authenticate(req, err) < 0) {
 		if (err->kind == ERR_UNAUTHORIZED)
 			note_refusal(req);
@@ -107,7 +119,7 @@ static void request_note(
 	metric_add(M_HTTP_REQUESTS, labels, 1);
 	snprintf(labels, sizeof(labels), "route=\"%s\"", pattern);
 	metric_observe(M_HTTP_SECONDS, labels, (double)us / 1e6);
-	if (answer->status >= 500)
+	if (answer->status >= 500 && answer->status != 501)
 		answer_failure_log(req->http, pattern, answer->status, err);
 	else
 		log_debug("request", "request", req->http->id, "method", req->http->method, "route", pattern, "status",
@@ -160,7 +172,10 @@ void exchange_answer(struct exchange *exchange)
 
 	if (exchange->failed) {
 		not_found_unify(req, &exchange->err);
-		respond_error(&exchange->res, &exchange->err);
+		if (text_starts(req->http->path, SCIM_PREFIX "/"))
+			scim_respond_error(&exchange->res, &exchange->err);
+		else
+			respond_error(&exchange->res, &exchange->err);
 	}
 	request_note(req, exchange->res.http, now_us() - exchange->began_us, &exchange->err);
 }
@@ -172,5 +187,6 @@ void exchange_release(struct exchange *exchange)
 	req->store->scope = NULL;
 	actor_release(&req->actor);
 	path_object_release(&exchange->object);
+	audit_note_release(&exchange->audit);
 	json_decref(req->body);
 }

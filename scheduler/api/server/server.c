@@ -12,6 +12,7 @@
 #include "scheduler/api/server/thread_store.h"
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/auth/buckets.h"
+#include "scheduler/auth/saml/helper.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/store/content/objects.h"
@@ -103,7 +104,8 @@ static int body_admit(void *data, const struct http_request *http)
 		return HTTP_BUDGET_LINKS;
 	case CAN_DELIVER: /* the whole body is the proof */
 		return HTTP_BUDGET_HOOKS;
-	case CAN_WITHOUT_TOKEN:
+	case CAN_WITHOUT_TOKEN: /* the signature in the body is the proof of SAML's messages */
+		return req.route->limit == BODY_SAML ? HTTP_BUDGET_HOOKS : -1;
 	case CAN_KEEP_LEASES: /* their bodies are small */
 		return -1;
 	case CAN_WORK_ON_JOB:
@@ -187,6 +189,7 @@ static void api_free(struct api *api)
 	parts_stop(api);
 	httpd_stop(api->observer);
 	executors_free(api->executors);
+	saml_helper_free(api->services.saml);
 	log_sender_free(api->services.logs);
 	control_free(api->services.control);
 	callback_relay_free(api->services.relay);
@@ -226,6 +229,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 			.publisher = settings->publisher,
 			.objects = settings->objects}};
 	answers_init(&api->settings.installation);
+	api->services.saml = saml_helper_new();
 	result = parts_start(api, err);
 	if (result == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/access/account.h"
+#include "scheduler/api/access/offboarding.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/auth/account/break_glass.h"
+#include "scheduler/auth/passwords.h"
+#include "scheduler/auth/factors/factors.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/access/users.sql.h"
 
@@ -11,9 +15,10 @@
 static json_t *admin_user_resource(const void *of_row)
 {
 	const struct user_row *user = of_row;
-	json_t *resource = user_resource(user);
+	json_t *resource = user_resource(user), *attributes = json_object_get(resource, "attributes");
 
-	json_object_set_new(json_object_get(resource, "attributes"), "is-suspended", json_boolean(user->is_suspended));
+	json_object_set_new(attributes, "is-suspended", json_boolean(user->is_suspended));
+	json_object_set_new(attributes, "is-break-glass", json_boolean(user->is_break_glass));
 	json_object_set_new(resource, "relationships",
 		json_pack("{so}", "organizations", many_shown("organizations", user->organizations)));
 	return resource;
@@ -85,12 +90,21 @@ static int admin_user_act(struct request *req, struct response *res,
 
 int admin_users_suspend(struct request *req, struct response *res, struct err *err)
 {
-	return admin_user_act(req, res, user_suspend, true, err);
+	if (other_user_check(req, err) < 0 || user_end_access(req, param(req, "user"), err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+static int reinstate(struct store *store, const char *id, bool wanted, struct err *err)
+{
+	(void)wanted;
+	return user_reinstate(store, id, err);
 }
 
 int admin_users_unsuspend(struct request *req, struct response *res, struct err *err)
 {
-	return admin_user_act(req, res, user_suspend, false, err);
+	return admin_user_act(req, res, reinstate, false, err);
 }
 
 int admin_users_grant(struct request *req, struct response *res, struct err *err)
@@ -103,20 +117,36 @@ int admin_users_revoke(struct request *req, struct response *res, struct err *er
 	return admin_user_act(req, res, user_set_site_admin, false, err);
 }
 
-/* There is no two-factor authentication, so it can't be disabled. */
+int admin_users_grant_break_glass(struct request *req, struct response *res, struct err *err)
+{
+	if (break_glass_set(req->store, param(req, "user"), true, err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+int admin_users_revoke_break_glass(struct request *req, struct response *res, struct err *err)
+{
+	if (break_glass_set(req->store, param(req, "user"), false, err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
+		return -1;
+	return admin_user_show(req, res, err);
+}
+
+/* For people who have lost their factors and their recovery codes. */
 int admin_users_second_factor(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	(void)res;
-	if (user_read_for_site(req->store, param(req, "user"), &rows, err) < 0)
+	if (user_read_for_site(req->store, param(req, "user"), &rows, err) < 0 ||
+		factors_remove_all(req->store, param(req, "user"), err) < 0)
 		return -1;
-	return err_set(err, ERR_INVALID, "the user has no two-factor authentication");
+	return admin_user_show(req, res, err);
 }
 
 int admin_users_delete(struct request *req, struct response *res, struct err *err)
 {
-	if (other_user_check(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0)
+	if (other_user_check(req, err) < 0 || user_delete(req->store, param(req, "user"), err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

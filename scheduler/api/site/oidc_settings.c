@@ -5,6 +5,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/identity/oidc_metadata.h"
+#include "scheduler/auth/passwords.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/identity_providers.sql.h"
@@ -219,7 +220,8 @@ int oidc_settings_update(struct request *req, struct response *res, struct err *
 
 	if (provider_in_path(req, &rows, err) < 0 || input_read(req, &input, err) < 0 ||
 		needed_all(req, &input, false, err) < 0 ||
-		identity_provider_update(req->store, param(req, "provider"), &input.provider, err) < 0)
+		identity_provider_update(req->store, param(req, "provider"), &input.provider, err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	oidc_metadata_forget(param(req, "provider"));
 	return provider_show(req, res, 200, param(req, "provider"), err);
@@ -230,7 +232,8 @@ int oidc_settings_delete(struct request *req, struct response *res, struct err *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (provider_in_path(req, &rows, err) < 0 ||
-		identity_provider_delete(req->store, param(req, "provider"), err) < 0)
+		identity_provider_delete(req->store, param(req, "provider"), err) < 0 ||
+		password_alternatives_keep(req->store, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -8,6 +8,7 @@
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/workers/tool_versions.h"
 #include "scheduler/store/workspaces/projects.h"
@@ -59,6 +60,8 @@ static const struct field_refusal refused[] = {
 void workspace_settings_show(const json_t *set, json_t *attributes)
 {
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	if (!json_object_get(set, "vcs-fork-plans"))
+		json_object_set_new(attributes, "vcs-fork-plans", json_boolean(site_flag(SITE_ALLOWS_FORKS)));
 }
 
 void workspace_input_release(struct workspace_input *input)

@@ -26,6 +26,7 @@ cross join lateral (
     select o.id from organizations o where o.id = t.organization_id and not o.is_disabled offset 0
 ) o
 where t.kind = 'team' and :provider_accepted(o.id)
+    and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
 union all
 select t.id, t.organization_id
 from unnest(:groups::text[]) g(name)
@@ -68,6 +69,7 @@ returning team_id, organization_id;
 from team_members m
 join teams t on t.id = m.team_id
 where m.user_id = :user_id and not m.team_id = any(:teams::text[])
+    and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
     and (m.source = 'sso' and m.provider_id = :provider_id
             or t.kind = 'team' and t.sso_team_id <> '' and :provider_accepted(t.organization_id));
 

@@ -5,8 +5,11 @@
 
 #include "scheduler/auth/identity/groups.h"
 #include "scheduler/auth/identity/identities.sql.h"
+#include "scheduler/store/access/scim/scim_users.h"
+#include "scheduler/store/access/scim/scim_users.sql.h"
+#include "scheduler/store/names.h"
 
-enum { MAX_SUBJECT = 1024, NAME_SIZE = 57 /* leaves room for a number behind it */ };
+enum { MAX_SUBJECT = 1024 };
 
 struct signing_in {
 	struct store *store;
@@ -14,35 +17,43 @@ struct signing_in {
 	struct identity_account account;
 };
 
+static int suspended(struct err *err)
+{
+	return err_set(err, ERR_FORBIDDEN, "Your account is suspended. Ask a site administrator.");
+}
+
 /* ---- new accounts ---- */
 
-/* Keeps what user names consist of: letters, digits, hyphens, underscores. An address counts up to its @. */
-static void username_make(const struct external_person *person, char ret_name[NAME_SIZE])
+/* Finds the account that SCIM made for the person, if it has no identity yet. */
+static int account_claim(struct signing_in *s, bool *ret_found, struct err *err)
 {
-	const char *from = text_or_null(person->username) ? person->username : text_or_empty(person->email);
-	size_t len = 0;
+	const struct external_person *person = s->person;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct scim_user_unclaimed_row *row;
 
-	for (; *from && *from != '@' && len < NAME_SIZE - 1; from++) {
-		bool fits = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
-			(*from >= '0' && *from <= '9') || *from == '_';
-
-		if (fits || (len && ret_name[len - 1] != '-'))
-			ret_name[len++] = fits ? *from : '-';
-	}
-	while (len && ret_name[len - 1] == '-')
-		len--;
-	ret_name[len] = '\0';
-	if (!len)
-		text_copy(ret_name, NAME_SIZE, "user");
+	if (!text_or_null(person->provisioned_as))
+		return 0;
+	if (scim_user_unclaimed(s->store, person->provisioned_as, person->provider_id, &rows, err) < 0)
+		return -1;
+	*ret_found = rows.count > 0;
+	if (!rows.count)
+		return 0;
+	row = row_of(scim_user_unclaimed, &rows, 0);
+	if (row->is_suspended)
+		return suspended(err);
+	text_copy(s->account.user.text, ID_SIZE, row->user_id);
+	text_copy(s->account.username, sizeof(s->account.username), row->username);
+	return db_query(s->store->db, NULL, err, identity_insert, .issuer = person->issuer, .subject = person->subject,
+		.user_id = row->user_id, .provider_id = person->provider_id);
 }
 
 static int account_create(struct signing_in *s, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct external_person *person = s->person;
-	char name[NAME_SIZE];
+	char name[USERNAME_SIZE];
 
-	username_make(person, name);
+	username_make(text_or_null(person->username) ? person->username : text_or_empty(person->email), name);
 	if (db_query(s->store->db, &rows, err, username_free, .name = name) < 0)
 		return -1;
 	if (!rows.count)
@@ -76,8 +87,30 @@ static int account_find(struct signing_in *s, bool *ret_found, struct err *err)
 	text_copy(s->account.user.text, ID_SIZE, row->user_id);
 	text_copy(s->account.username, sizeof(s->account.username), row->username);
 	if (row->is_suspended)
-		return err_set(err, ERR_FORBIDDEN, "Your account is suspended. Ask a site administrator.");
+		return suspended(err);
 	return 0;
+}
+
+/* Applies what the provider said of the person's teams and of site administration, which counts for nobody whom SCIM
+ * maintains. */
+static int claims_apply(struct signing_in *s, struct err *err)
+{
+	const struct external_person *person = s->person;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *user = s->account.user.text;
+
+	if (!person->groups && person->site_admin < 0)
+		return 0;
+	if (db_query(s->store->db, &rows, err, scim_user_maintained, .user_id = user) < 0)
+		return -1;
+	if (rows.count)
+		return 0;
+	if (person->groups && groups_apply(s->store, person, user, err) < 0)
+		return -1;
+	if (person->site_admin < 0)
+		return 0;
+	return db_query(
+		s->store->db, NULL, err, identity_site_admin, .user_id = user, .wanted = person->site_admin > 0);
 }
 
 static int sign_in_in(void *data, struct err *err)
@@ -89,14 +122,10 @@ static int sign_in_in(void *data, struct err *err)
 
 	s->account = (struct identity_account){.is_new = false};
 	if (db_query(db, NULL, err, identity_lock, .issuer = person->issuer, .subject = person->subject) < 0 ||
-		account_find(s, &found, err) < 0 || (!found && account_create(s, err) < 0))
+		account_find(s, &found, err) < 0 || (!found && account_claim(s, &found, err) < 0) ||
+		(!found && account_create(s, err) < 0))
 		return -1;
-	if (person->groups && groups_apply(s->store, person, s->account.user.text, err) < 0)
-		return -1;
-	if (person->site_admin < 0)
-		return 0;
-	return db_query(
-		db, NULL, err, identity_site_admin, .user_id = s->account.user.text, .wanted = person->site_admin > 0);
+	return claims_apply(s, err);
 }
 
 static int subject_check(const struct external_person *person, struct err *err)

@@ -39,12 +39,16 @@ on conflict (issuer, subject) do update set provider_id = excluded.provider_id;
 -- index: users_username
 -- takes: name text
 -- gives: username text
+with recursive c as (
+    select 1 as n, :name::text as username
+    union all
+    select c.n + 1, :name || '-' || c.n + 1
+    from c
+    where c.n < 100000 and exists (select 1 from users u where lower(u.username) = lower(c.username))
+)
 select c.username
-from generate_series(1, 100000) n
-cross join lateral (select case when n = 1 then :name else :name || '-' || n end as username) c
-where not exists (select 1 from users u where lower(u.username) = lower(c.username))
-order by n
-limit 1;
+from c
+where not exists (select 1 from users u where lower(u.username) = lower(c.username));
 
 -- statement: identity_user_create
 -- Creates a person.

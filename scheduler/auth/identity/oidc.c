@@ -61,7 +61,8 @@ int oidc_sign_in_url(struct store *store, const struct oidc_provider *provider, 
 	struct buf url = BUF_INIT(URL_LIMIT);
 	json_auto_t *document = NULL;
 
-	if (oidc_metadata_read(store, provider, &document, err) < 0)
+	/* A browser at a provider that is away would show an error of its own. */
+	if (oidc_metadata_reach(store, provider, &document, err) < 0)
 		return -1;
 	page = json_string_at(document, "authorization_endpoint");
 	buf_printf(&url, "%s%s", page, strchr(page, '?') ? "&" : "?");
@@ -173,20 +174,26 @@ static int code_redeem(struct store *store, const struct oidc_provider *provider
 		"the code", ret_answer, err);
 }
 
+/* The userinfo endpoint and the Graph have claims that the ID token lacks. */
+struct sources {
+	const char *bearer; /* a header */
+	bool has_all;       /* the userinfo endpoint has answered, if there is one */
+};
+
 /* Some providers put addresses and groups at their userinfo endpoint only. What the ID token says is signed and counts
  * first. Without an answer the ID token has to do. */
-static void userinfo_add(struct store *store, const json_t *document, const char *bearer, json_t *claims)
+static void userinfo_add(struct store *store, const json_t *document, struct sources *sources, json_t *claims)
 {
 	const char *url = json_string_at(document, "userinfo_endpoint");
 	struct err ignored = ERR_INIT;
 	json_auto_t *answer = NULL;
 
-	if (!url ||
-		oidc_call(store, &(struct oidc_call){.method = "GET", .url = url, .authorization = bearer},
-			"the claims of the person", &answer, &ignored) < 0 ||
-		!text_equal(json_string_at(answer, "sub"), json_string_at(claims, "sub")))
-		return;
-	json_object_update_missing(claims, answer);
+	sources->has_all = !url ||
+		(oidc_call(store, &(struct oidc_call){.method = "GET", .url = url, .authorization = sources->bearer},
+			 "the claims of the person", &answer, &ignored) == 0 &&
+			text_equal(json_string_at(answer, "sub"), json_string_at(claims, "sub")));
+	if (answer && sources->has_all)
+		json_object_update_missing(claims, answer);
 }
 
 /* Reads the groups at Entra ID's Graph, page by page. All pages are at the host of the first. */
@@ -195,6 +202,7 @@ static json_t *graph_groups(struct store *store, const char *endpoint, const cha
 	_cleanup_(freep) char *url = mem_text(endpoint);
 	const char *path = strstr(endpoint, "://");
 	size_t host = path ? (size_t)(strchrnul(path + 3, '/') - endpoint) : strlen(endpoint);
+	_cleanup_(freep) char *origin = mem_printf("%.*s/", (int)host, endpoint);
 	json_t *all = json_array();
 
 	for (int page = 0; page < GRAPH_PAGES && url; page++) {
@@ -210,7 +218,7 @@ static json_t *graph_groups(struct store *store, const char *endpoint, const cha
 		next = json_string_value(json_object_get(answer, "@odata.nextLink")); /* a name with a dot */
 		if (!next)
 			return all;
-		if (strncmp(next, endpoint, host) != 0)
+		if (!text_starts(next, origin))
 			break;
 		free(url);
 		url = mem_text(next);
@@ -219,23 +227,38 @@ static json_t *graph_groups(struct store *store, const char *endpoint, const cha
 	return NULL;
 }
 
-static void groups_read(
-	struct store *store, const struct oidc_provider *provider, const char *bearer, struct oidc_result *result)
+/* The claim with the groups; NULL if the settings say that the provider sends none. */
+static const char *groups_claim(const struct oidc_provider *provider)
 {
-	const char *claim = text_or_null(json_string_at(provider->settings, "groups-claim"));
+	const char *claim = json_string_at(provider->settings, "groups-claim");
+
+	return claim ? text_or_null(claim) : "groups";
+}
+
+/* Keycloak, Entra ID and Okta leave the claim out for a person without groups. So a missing claim means that there are
+ * none, unless it may be missing for another reason. */
+static void groups_read(struct store *store, const struct oidc_provider *provider, const struct sources *sources,
+	struct oidc_result *result)
+{
+	const char *claim = groups_claim(provider);
 	const char *graph = text_or_null(json_string_at(provider->settings, "graph-endpoint"));
 
-	claim = claim ? claim : "groups";
-	if (!claim_groups_left_out(result->claims, claim)) {
-		result->groups = claim_groups(claim_at(result->claims, claim));
+	if (!claim)
+		return;
+	if (claim_groups_left_out(result->claims, claim)) {
+		if (graph)
+			result->groups = graph_groups(store, graph, sources->bearer);
+		if (!result->groups)
+			result->groups_why = graph
+				? "The provider left out the groups, and its Graph endpoint did not give them."
+				: "The provider left out the groups, since there are too many: set graph-endpoint.";
 		return;
 	}
-	if (graph)
-		result->groups = graph_groups(store, graph, bearer);
-	if (!result->groups)
-		result->groups_why = graph
-			? "The provider left out the groups, and its Graph endpoint did not give them."
-			: "The provider left out the groups, since there are too many: set graph-endpoint.";
+	result->groups = claim_groups(claim_at(result->claims, claim));
+	if (!result->groups && sources->has_all)
+		result->groups = json_array();
+	else if (!result->groups)
+		result->groups_why = "The provider's userinfo endpoint, which may know the groups, did not answer.";
 }
 
 void oidc_result_release(struct oidc_result *result)
@@ -251,14 +274,16 @@ int oidc_exchange(struct store *store, const struct oidc_provider *provider, con
 	struct oidc_result result = {.person = {.provider_id = provider->id.text, .issuer = provider->issuer}};
 	_cleanup_(crypto_secret_freep) char *bearer = NULL;
 	json_auto_t *document = NULL, *answer = NULL;
+	struct sources sources;
 
 	if (oidc_metadata_read(store, provider, &document, err) < 0 ||
 		code_redeem(store, provider, request, code, document, &answer, err) < 0 ||
 		id_token_read(store, provider, request, answer, &result.claims, err) < 0)
 		return -1;
 	bearer = mem_printf("Authorization: Bearer %s", text_or_empty(json_string_at(answer, "access_token")));
-	userinfo_add(store, document, bearer, result.claims);
-	groups_read(store, provider, bearer, &result);
+	sources = (struct sources){.bearer = bearer};
+	userinfo_add(store, document, &sources, result.claims);
+	groups_read(store, provider, &sources, &result);
 	if (claims_read(result.claims, provider->settings, result.groups, &result.person, err) < 0) {
 		oidc_result_release(&result);
 		return -1;

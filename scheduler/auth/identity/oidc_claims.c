@@ -87,6 +87,7 @@ int claims_read(const json_t *claims, const json_t *settings, const json_t *grou
 	person->subject = text_of(claims, settings, "subject-claim", "sub");
 	if (!text_or_null(person->subject))
 		return err_set(err, ERR_FORBIDDEN, "The identity provider did not say who you are.");
+	person->provisioned_as = person->subject;
 	person->username = text_of(claims, settings, "username-claim", "preferred_username");
 	person->email = json_string_value(json_object_get(claims, "email"));
 	person->email_verified = is_true(json_object_get(claims, "email_verified")) ||

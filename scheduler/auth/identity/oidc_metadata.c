@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "scheduler/auth/vcs/provider_request.h"
 
-enum { CACHED = 64, FRESH_MS = 3600000, LOOK_UP_MS = 60000, MAX_ERROR = 64 };
+enum { CACHED = 64, FRESH_MS = 3600000, REACHED_MS = 5000, LOOK_UP_MS = 60000, MAX_ERROR = 64 };
 
 /* ---- requests ---- */
 
@@ -177,26 +177,49 @@ static void kept_write(const struct oidc_provider *provider, json_t *document, j
 	pthread_mutex_unlock(&lock);
 }
 
+static int document_renew(
+	struct store *store, const struct oidc_provider *provider, json_t **ret_document, struct err *err)
+{
+	json_auto_t *document = NULL;
+
+	if (document_fetch(store, provider, &document, err) < 0)
+		return -1;
+	kept_write(provider, document, NULL);
+	*ret_document = json_incref(document);
+	return 0;
+}
+
+static bool document_is_newer(const struct kept *k, int64_t ms)
+{
+	return k->document && clock_mono_ms() - k->document_at < ms;
+}
+
 int oidc_metadata_read(
 	struct store *store, const struct oidc_provider *provider, json_t **ret_document, struct err *err)
 {
 	_cleanup_(kept_clear) struct kept k = {.document = NULL};
-	json_auto_t *document = NULL;
 
 	kept_read(provider, &k);
-	if (k.document && clock_mono_ms() - k.document_at < FRESH_MS) {
-		*ret_document = json_incref(k.document);
-		return 0;
-	}
-	if (document_fetch(store, provider, &document, err) < 0) {
+	if (!document_is_newer(&k, FRESH_MS)) {
+		if (document_renew(store, provider, ret_document, err) == 0)
+			return 0;
 		if (!k.document || err->kind != ERR_UNAVAILABLE)
 			return -1;
 		*err = (struct err)ERR_INIT;
-		*ret_document = json_incref(k.document);
-		return 0;
 	}
-	kept_write(provider, document, NULL);
-	*ret_document = json_incref(document);
+	*ret_document = json_incref(k.document);
+	return 0;
+}
+
+int oidc_metadata_reach(
+	struct store *store, const struct oidc_provider *provider, json_t **ret_document, struct err *err)
+{
+	_cleanup_(kept_clear) struct kept k = {.document = NULL};
+
+	kept_read(provider, &k);
+	if (!document_is_newer(&k, REACHED_MS))
+		return document_renew(store, provider, ret_document, err);
+	*ret_document = json_incref(k.document);
 	return 0;
 }
 

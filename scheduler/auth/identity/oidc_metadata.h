@@ -10,6 +10,10 @@
  * document of another issuer. */
 int oidc_metadata_read(
 	struct store *store, const struct oidc_provider *provider, json_t **ret_document, struct err *err);
+/* The same, read within the last seconds: the provider answers now. ERR_UNAVAILABLE if it does not, whatever is kept.
+ */
+int oidc_metadata_reach(
+	struct store *store, const struct oidc_provider *provider, json_t **ret_document, struct err *err);
 /* The provider's keys, as a new reference. `anew`: a key is missing among them, so they are read again if that was not
  * done within a minute. */
 int oidc_keys_read(

@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/http/easy.h"
+#include "common/http/fetch.h"
 #include "common/http/guard.h"
 
 enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 1 << 20 };
@@ -74,6 +75,9 @@ static void request_set(struct sending *sending, const struct provider_request *
 
 static void bounds_set(struct sending *sending)
 {
+	/* Self-hosted providers often have certificates of a private CA. */
+	if (fetch_trusted())
+		curl_easy_setopt(sending->easy, CURLOPT_CAINFO, fetch_trusted());
 	curl_easy_setopt(sending->easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(sending->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(sending->easy, CURLOPT_FOLLOWLOCATION, 0L);

@@ -276,6 +276,8 @@ static void confirmation_say(struct sentence *s)
 	say(s, "Awaiting ");
 	say_stage(s, "confirmation", "confirm");
 	say(s, "%s.", decider_text(&s->subject->decider, who));
+	if (s->subject->creator_suspended)
+		say(s, " The user who created the run was suspended, so it is not applied automatically.");
 }
 
 static void stop_say(struct sentence *s)

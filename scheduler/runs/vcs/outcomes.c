@@ -9,6 +9,7 @@
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/site_settings.h"
 #include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
@@ -179,7 +180,7 @@ static void subject_read(
 			.locked = row->locked,
 			.newest_only = setting(settings, "vcs-newest-only", false),
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
-			.fork_plans = setting(settings, "vcs-fork-plans", false),
+			.fork_plans = setting(settings, "vcs-fork-plans", site_flag(SITE_ALLOWS_FORKS)),
 			.fork_pool = row->has_fork_pool,
 			.approved = row->approved,
 			.duplicate = is_duplicate(d, row)}};

@@ -71,7 +71,8 @@ static struct wait_subject subject_of(struct store *store, const struct run_wait
 		.task = {text_or_empty(row->task_name), row->task_seconds, row->task_limit, row->task_others,
 			row->taken},
 		.stop = {text_or_empty(row->stop_worker), row->stop_seconds},
-		.git_error = text_or_empty(row->git_error)};
+		.git_error = text_or_empty(row->git_error),
+		.creator_suspended = row->creator_suspended};
 }
 
 void wait_of_row(struct store *store, const struct run_waits_row *row, struct run_wait *ret_wait)

@@ -8,7 +8,7 @@
 -- Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read by their organization, run tasks by
 -- their run. Queues are in the index runs_queue, waiting jobs in jobs_waiting, running ones in jobs_claimed.
 -- index: agent_pools_name, configuration_commits_content, git_jobs_fetch, jobs_claimed, jobs_run_id_key,
--- jobs_waiting
+-- jobs_waiting, run_inputs_pkey
 -- reads: database_history, maintenance
 -- takes: run_ids text[], lease_seconds integer, max_position integer, keys bytea[], user text
 -- gives: id text, status text, stage text, stages integer, plan_only boolean, save_plan boolean,
@@ -21,8 +21,9 @@
 -- hold_worker text null, hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null,
 -- maintenance_since text null, git_waiting boolean, git_error text null, job_id text null, failover boolean,
 -- key_missing boolean, place bigint null, places bigint, eta_seconds bigint, eta text null,
--- stop_worker text null, stop_seconds bigint, quota integer null, running bigint, pool text null,
--- drained boolean, drained_since text null, live bigint, accepting bigint, slots bigint, free bigint,
+-- stop_worker text null, stop_seconds bigint, quota integer null, running bigint,
+-- creator_suspended boolean, pool text null, drained boolean, drained_since text null, live bigint,
+-- accepting bigint, slots bigint, free bigint,
 -- last_seen text null, pool_quota integer null, pool_running bigint
 with asked as (select * from runs where id = any(:run_ids::text[])),
 waiting as (select j.* from asked a join jobs j on j.run_id = a.id where j.state = 'waiting'),
@@ -157,6 +158,7 @@ select r.id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, r.auto_apply
         )
     end as stop_worker,
     extract(epoch from now() - r.canceled_at)::bigint as stop_seconds,
+    coalesce((select i.creator_suspended from run_inputs i where i.run_id = r.id), false) as creator_suspended,
     o.runs as quota,
     case when o.runs is not null then :organization_running(r.organization_id) end as running,
     p.name as pool, p.drained_at is not null as drained,

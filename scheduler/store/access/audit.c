@@ -115,6 +115,25 @@ int audit_read(struct store *store, const struct audit_list *list, struct rows *
 		.organization = list->organization, .since = list->since, .limit = list->limit, .offset = list->offset);
 }
 
+/* By the index that leaves the fewest events: of the resource, the actor, or the time. */
+static const struct db_statement *search_of(const struct audit_list *list, const struct audit_filter *filter)
+{
+	if (filter->resource)
+		return &audit_search_resource_statement;
+	if (filter->actor && (text_starts(filter->actor, "user-") || text_starts(filter->actor, "apool-")))
+		return &audit_search_actor_statement;
+	return list->organization ? &audit_search_organization_statement : &audit_search_site_statement;
+}
+
+int audit_search(struct store *store, const struct audit_list *list, const struct audit_filter *filter,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query_one_of(store->db, ret_rows, err, search_of(list, filter), audit_search_organization,
+		.organization = list->organization, .since = list->since, .until = filter->until,
+		.actor = filter->actor, .action = filter->action, .resource_type = filter->resource_type,
+		.resource = filter->resource, .limit = list->limit, .offset = list->offset);
+}
+
 int audit_count(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

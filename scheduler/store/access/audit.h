@@ -56,8 +56,20 @@ struct audit_list {
 	long long limit, offset;
 };
 
+/* Conditions of events; NULL: none. */
+struct audit_filter {
+	const char *until;         /* a time PostgreSQL reads */
+	const char *actor;         /* an id, or a name */
+	const char *action;        /* with underscores */
+	const char *resource_type; /* likewise */
+	const char *resource;      /* an id */
+};
+
 /* The newest first, as the shape `audit_event`; a row with a null id if the page is empty. */
 int audit_read(struct store *store, const struct audit_list *list, struct rows *ret_rows, struct err *err);
+/* The same, of events that the filter lets pass. They are not counted: `total` is 0. */
+int audit_search(struct store *store, const struct audit_list *list, const struct audit_filter *filter,
+	struct rows *ret_rows, struct err *err);
 /* Stores the number of events of past hours (table audit_totals). */
 int audit_count(struct store *store, struct err *err);
 

@@ -72,6 +72,52 @@ coalesce((
 -- gives: audit_event
 :audit_list(:organization::text is null, '', {});
 
+-- fragment: audit_search(own)
+-- Events that match the condition `own` and the filters, the newest first.
+select 0::bigint as total, id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address,
+    request_id, action, resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes, details
+from audit_events
+where :own
+    and (:organization::text is null or organization_id = :organization)
+    and (:since::timestamptz is null or at > :since)
+    and (:until::timestamptz is null or at <= :until)
+    and (:actor::text is null or actor_id = :actor or lower(actor_name) = lower(:actor))
+    and (:action::text is null or action = :action)
+    and (:resource_type::text is null or resource_type = :resource_type)
+    and (:resource::text is null or resource_id = :resource)
+order by at desc, position desc
+limit :limit
+offset :offset;
+
+-- statement: audit_search_organization
+-- Events of the organization.
+-- index: audit_events_organization
+-- takes: organization text, since timestamptz, until timestamptz, actor text, action text, resource_type text,
+-- resource text, limit bigint, offset bigint
+-- gives: audit_event
+:audit_search(organization_id = :organization);
+
+-- statement: audit_search_site
+-- Events of the whole site.
+-- index: audit_events_at
+-- takes: like audit_search_organization
+-- gives: audit_event
+:audit_search(true);
+
+-- statement: audit_search_actor
+-- Events of an actor, by the id.
+-- index: audit_events_actor
+-- takes: like audit_search_organization
+-- gives: audit_event
+:audit_search(actor_id = :actor);
+
+-- statement: audit_search_resource
+-- Events about a resource.
+-- index: audit_events_resource
+-- takes: like audit_search_organization
+-- gives: audit_event
+:audit_search(resource_id = :resource);
+
 -- statement: audit_insert
 -- Writes the events, and a message about each.
 -- takes: rows jsonb, topic text

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "scheduler/store/site_settings.h"
 
 /* The context that seals a code. The code's content is the membership's id. */
 #define CODE_CONTEXT "invitation-code"
@@ -153,6 +154,7 @@ bool invitation_code_valid(const struct store *store, const char *membership_id,
 char *invitation_mail_text(const struct store *store, const struct invitation_mail *mail)
 {
 	_cleanup_(freep) char *code = code_make(store, mail->membership_id);
+	_cleanup_(freep) char *support = site_text("support-email-address");
 	struct buf text = BUF_INIT(MAIL_LIMIT);
 
 	buf_printf(&text,
@@ -163,5 +165,7 @@ char *invitation_mail_text(const struct store *store, const struct invitation_ma
 	buf_printf(&text,
 		"\n\nThe link is for you alone, and is valid until %s. If you do not expect it, ignore this mail.\n",
 		mail->expires_at);
+	if (*support)
+		buf_printf(&text, "\nQuestions? Write to %s.\n", support);
 	return buf_take(&text);
 }

@@ -86,7 +86,8 @@ static int invited_teams(struct inviting *i, const char *user_id, struct err *er
 		    .user = response_scope_user(i->store->scope)) < 0)
 		return -1;
 	if ((size_t)row_of(invited_teams_join, &rows, 0)->joined < json_array_size(invitation->team_ids))
-		return err_at(err, "/data/relationships/teams", "Teams must be teams of the organization");
+		return err_at(err, "/data/relationships/teams",
+			"Teams must be teams of the organization that follow no SCIM group");
 	return 0;
 }
 
@@ -143,9 +144,25 @@ static int leave_in(void *data, struct err *err)
 	return invited_users_delete(l->store, left->user_id, err);
 }
 
+/* The next change of the group would make the person a member again. */
+static int followed_check(struct store *store, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, membership_followed, .id = id) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	return err_set(err, ERR_FORBIDDEN,
+		"The member is in a team by the SCIM group %s: remove them from the group at the identity provider",
+		row_of(membership_followed, &rows, 0)->group_name);
+}
+
 int membership_delete(struct store *store, const char *id, struct err *err)
 {
 	struct leaving l = {store, id};
 
+	if (followed_check(store, id, err) < 0)
+		return -1;
 	return db_transaction(store->db, leave_in, &l, err);
 }

@@ -36,7 +36,7 @@ int membership_create(struct store *store, const struct invitation *invitation, 
  * `owners`), or is in a team that the requester may not see. */
 int membership_guarded(
 	struct store *store, const char *organization_id, const char *user_id, struct rows *ret_rows, struct err *err);
-/* ERR_INVALID if it removes the last owner. */
+/* ERR_INVALID if it removes the last owner. ERR_FORBIDDEN for a member by a SCIM group. */
 int membership_delete(struct store *store, const char *id, struct err *err);
 
 #endif

@@ -101,8 +101,9 @@ delete from organization_memberships m
 where m.organization_id = :organization_id and m.user_id = :id and :invitation_expired();
 
 -- statement: invited_teams_join
--- Makes the invited user a member of those of the teams that the requester sees, and counts them.
--- index: team_members_user, teams_name, teams_organization
+-- Makes the invited user a member of those of the teams that the requester sees and that follow no SCIM group, and
+-- counts them.
+-- index: scim_team_mappings_pkey, team_members_user, teams_name, teams_organization
 -- takes: ids text[], organization_id text, user_id text, user text
 -- gives: joined bigint
 with j as (
@@ -111,6 +112,7 @@ with j as (
     from teams t
     where t.id = any(:ids::text[]) and t.organization_id = :organization_id
         and :team_in_scope(:secret_teams_in_scope(:user), :user)
+        and not exists (select 1 from scim_team_mappings s where s.team_id = t.id)
     returning 1
 )
 select count(*) as joined
@@ -132,6 +134,20 @@ from teams t
 join organization_memberships m on m.organization_id = t.organization_id
 where m.id = :id and t.kind = 'owners'
 for update of t;
+
+-- statement: membership_followed
+-- A SCIM group that puts the member into a team, by name.
+-- index: organization_memberships_id, scim_team_mappings_pkey, team_members_user
+-- takes: id text
+-- gives: group_name text
+select g.display_name as group_name
+from organization_memberships m
+join team_members d on d.user_id = m.user_id and d.organization_id = m.organization_id and d.source = 'scim'
+join scim_team_mappings s on s.team_id = d.team_id
+join scim_groups g on g.id = s.group_id
+where m.id = :id
+order by g.display_name
+limit 1;
 
 -- statement: membership_delete
 -- Deletes the membership.

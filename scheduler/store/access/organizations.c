@@ -70,6 +70,16 @@ int organizations_list(
 		.limit = list->limit, .offset = list->offset, .user = response_scope_user(store->scope));
 }
 
+int organizations_count_owned(struct store *store, const char *user_id, long long *ret_count, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, organizations_count_owned, .user_id = user_id) < 0)
+		return -1;
+	*ret_count = row_of(organizations_count_owned, &rows, 0)->owned;
+	return 0;
+}
+
 int organization_update(struct store *store, const struct organization_update *update, struct err *err)
 {
 	_cleanup_(freep) char *settings = update->settings ? json_text(update->settings) : mem_text("{}");

@@ -36,6 +36,9 @@ struct organization_list {
 int organizations_list(
 	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err);
 
+/* The number of organizations that the person owns. */
+int organizations_count_owned(struct store *store, const char *user_id, long long *ret_count, struct err *err);
+
 struct organization_update {
 	const char *id;
 	const char *name, *email; /* NULL: unchanged */

@@ -81,6 +81,16 @@ left join (
 ) f on true
 order by lower(f.name);
 
+-- statement: organizations_count_owned
+-- The number of organizations that the person owns.
+-- index: team_members_user, teams_name
+-- takes: user_id text
+-- gives: owned bigint
+select count(*) as owned
+from team_members m
+join teams t on t.id = m.team_id
+where m.user_id = :user_id and t.kind = 'owners';
+
 -- statement: organization_update
 -- Changes what is not null, and the settings that are given.
 -- index: organizations_pkey

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/access/response_scope.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "scheduler/store/access/response_scope.sql.h"
 
 void response_scope_release(struct response_scope *scope)
@@ -29,4 +32,14 @@ const char *response_scope_user(const struct response_scope *scope)
 bool response_scope_all(const struct response_scope *scope, const char *organization_id, enum permission permission)
 {
 	return response_scope_rights(scope, organization_id) & right_of(permission);
+}
+
+bool response_scope_lacks_factor(const struct response_scope *scope, const char *organization_id)
+{
+	const struct requester_row *requester =
+		scope && scope->memberships.cells ? row_of(requester, &scope->memberships, 0) : NULL;
+	char entry[ID_SIZE + 4];
+
+	snprintf(entry, sizeof(entry), ",f:%s,", organization_id); /* auth/closed.h */
+	return requester && requester->closed && strstr(requester->closed, entry);
 }

@@ -15,8 +15,9 @@
 #include "scheduler/store/store.h"
 
 struct response_scope {
-	bool all;  /* a site admin */
-	bool owns; /* an owner of every organization that they are a member of */
+	bool all;       /* a site admin */
+	bool owns;      /* an owner of every organization that they are a member of */
+	bool read_only; /* shows nothing that lets one write, such as signed addresses of uploads */
 	struct id user;
 	struct rows memberships; /* the shape `requester`: one row per organization */
 };
@@ -25,6 +26,8 @@ void response_scope_release(struct response_scope *scope);
 /* The requester's rights in all of the organization; none if not a member. NULL (the scheduler itself) has all rights.
  */
 rights response_scope_rights(const struct response_scope *scope, const char *organization_id);
+/* True if the organization needs a second factor that the requester does not have. NULL: false. */
+bool response_scope_lacks_factor(const struct response_scope *scope, const char *organization_id);
 /* The fragments' `user`: `.user = response_scope_user(store->scope)`. */
 const char *response_scope_user(const struct response_scope *scope);
 /* For lists in one organization: whether the requester has the permission in all of it, so that no row is filtered. */

@@ -3,7 +3,9 @@
 -- shape: requester
 -- id text null, user_id text null, pool_id text null, notifier boolean, username text null,
 -- is_site_admin boolean, is_service_account boolean, organization_id text null, rights bigint,
--- provider_id text null optional, must_confirm boolean optional, closed text null, stale boolean
+-- provider_id text null optional, must_confirm boolean optional, closed text null, lacks_factor boolean optional,
+-- impersonator_id text null optional, impersonator_name text null optional, stale boolean, read_only boolean,
+-- only_workspace text null, first_use boolean
 
 -- fragment: rights_of(user, organization, given)
 -- The requester's rights in one workspace, project or organization. `given` adds the rights that teams have in

@@ -5,7 +5,8 @@
 -- have none. `memberships` includes them.
 :rights_in_organization(:user, t.organization_id) as rights, t.id, t.organization_id, t.user_id, t.name,
     t.kind, t.visibility, t.organization_access, t.sso_team_id, t.allow_member_token_management,
-    t.created_at, o.name as organization_name,
+    t.created_at, o.name as organization_name, sc.is_enabled as scim_enabled, sg.display_name as scim_group_name,
+    sm.synced_at as scim_synced_at, coalesce(sm.is_paused, false) as scim_paused,
     (
         select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]')
         from team_members m
@@ -21,8 +22,12 @@
     ) as memberships;
 
 -- fragment: teams_tables()
--- Teams with their organizations.
-from teams t join organizations o on o.id = t.organization_id;
+-- Teams with their organizations, and the SCIM groups that they follow.
+from teams t
+join organizations o on o.id = t.organization_id
+left join scim_team_mappings sm on sm.team_id = t.id
+left join scim_groups sg on sg.id = sm.group_id
+cross join scim_settings sc;
 
 -- fragment: team_members_named()
 -- The selected members of the team's organization, by the ids of their memberships or by their usernames.
@@ -36,11 +41,13 @@ where t.id = :team_id and case when :by_membership::boolean then m.id = any(:nam
 -- shape: team
 -- total bigint optional, rights bigint, id text, organization_id text, user_id text, name text, kind text,
 -- visibility text, organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
--- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+-- created_at timestamptz, organization_name text, scim_enabled boolean, scim_group_name text null,
+-- scim_synced_at timestamptz null, scim_paused boolean, users jsonb, memberships jsonb
 
 -- statement: team_read
 -- The team, if the requester sees it.
 -- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_organization
+-- reads: scim_settings
 -- takes: id text, user text
 -- gives: team
 select :teams_columns(:user) :teams_tables()
@@ -49,6 +56,7 @@ where t.id = :id and :team_in_scope(:secret_teams_in_scope(:user), :user);
 -- statement: teams_read_all
 -- Those of the teams that the requester sees.
 -- index: organization_memberships_user, team_members_user, teams_name, teams_organization
+-- reads: scim_settings
 -- takes: ids text[], user text
 -- gives: team
 select :teams_columns(:user) :teams_tables()
@@ -58,6 +66,7 @@ where t.id = any(:ids::text[]) and :team_in_scope(:secret_teams_in_scope(:user),
 -- One page of the organization's teams that the requester sees: the owners first, then by name.
 -- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_name,
 -- teams_organization
+-- reads: scim_settings
 -- takes: organization_id text, search text, names text, limit bigint, offset bigint, user text,
 -- everywhere boolean
 -- gives: team

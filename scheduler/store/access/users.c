@@ -96,11 +96,11 @@ static int user_found(const struct rows *rows, struct err *err)
 	return db_affected(rows) ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
 }
 
-int user_suspend(struct store *store, const char *id, bool suspended, struct err *err)
+int user_reinstate(struct store *store, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, user_suspend, .id = id, .suspended = suspended) < 0)
+	if (db_query(store->db, &rows, err, user_reinstate, .id = id) < 0)
 		return -1;
 	return user_found(&rows, err);
 }

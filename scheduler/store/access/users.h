@@ -33,8 +33,8 @@ struct user_list {
 int users_list(struct store *store, const struct user_list *list, struct rows *ret_rows, struct err *err);
 /* The same columns of one user. ERR_NOT_FOUND, also for a service account. */
 int user_read_for_site(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* Suspends or reinstates a user. A suspended user's tokens, sessions and sign-ins are rejected. ERR_NOT_FOUND. */
-int user_suspend(struct store *store, const char *id, bool suspended, struct err *err);
+/* Ends a suspension (auth/identity/offboard.h). Ended sessions and tokens stay ended. ERR_NOT_FOUND. */
+int user_reinstate(struct store *store, const char *id, struct err *err);
 int user_set_site_admin(struct store *store, const char *id, bool admin, struct err *err);
 /* Deletes the user with their tokens, sessions and memberships; their runs are kept. ERR_INVALID for the last owner of
  * an organization. */

@@ -1,12 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: scim_of_user()
+-- What SCIM knows of a user `u`.
+(select c.is_enabled from scim_settings c) as scim_enabled,
+    (select s.user_name from scim_users s where s.user_id = u.id) as scim_user_name,
+    (select s.updated_at from scim_users s where s.user_id = u.id) as scim_updated_at;
+
 -- fragment: users_select()
 -- Users as all may see them.
-select id, username, email, is_site_admin, is_service_account, created_at from users;
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, :has_factor(u.id) as has_factor,
+    u.created_at, :scim_of_user()
+from users u;
 
 -- fragment: users_site_select()
 -- Users as site admins see them.
-select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at,
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.is_break_glass,
+    :has_factor(u.id) as has_factor, u.created_at,
+    :scim_of_user(),
     (
         select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
         from organization_memberships m
@@ -16,15 +26,18 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
 
 -- shape: user
 -- total bigint optional, id text, username text null, email text null, is_site_admin boolean,
--- is_service_account boolean, is_suspended boolean optional, created_at timestamptz,
--- organizations jsonb optional
+-- is_service_account boolean, has_factor boolean, is_suspended boolean optional,
+-- is_break_glass boolean optional, created_at timestamptz,
+-- organizations jsonb optional, scim_enabled boolean optional, scim_user_name text null optional,
+-- scim_updated_at timestamptz null optional
 
 -- statement: user_read
 -- The user of that id.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
+-- reads: scim_settings
 -- takes: id text
 -- gives: user
-:users_select() where id = :id;
+:users_select() where u.id = :id;
 
 -- statement: user_of_name
 -- The user of that name, in any case.
@@ -35,19 +48,21 @@ select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
 -- The users with these ids.
--- index: users_pkey
+-- index: second_factors_user, users_pkey
+-- reads: scim_settings
 -- takes: ids text[]
 -- gives: user
-:users_select() where id = any(:ids::text[]);
+:users_select() where u.id = any(:ids::text[]);
 
 -- statement: user_read_known
 -- The user, if the requester is that user or an active member of one of their organizations; null sees all.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
+-- reads: scim_settings
 -- takes: id text, requester_id text
 -- gives: user
-:users_select() u
-where id = :id
-    and (:requester_id::text is null or id = :requester_id
+:users_select()
+where u.id = :id
+    and (:requester_id::text is null or u.id = :requester_id
             or exists (
                 select 1
                 from organization_memberships m
@@ -109,8 +124,8 @@ where id = :id;
 
 -- statement: users_list
 -- One page of all people, the oldest first.
--- index: organization_memberships_user
--- reads: users
+-- index: organization_memberships_user, second_factors_user
+-- reads: scim_settings, users
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
 -- gives: user
 with found as (
@@ -131,16 +146,17 @@ order by f.created_at, f.id;
 
 -- statement: user_read_for_site
 -- The person of that id.
--- index: organization_memberships_user
+-- index: organization_memberships_user, second_factors_user
+-- reads: scim_settings
 -- takes: id text
 -- gives: user
 :users_site_select() from users u where u.id = :id and not u.is_service_account;
 
--- statement: user_suspend
--- Suspends or reinstates a person.
+-- statement: user_reinstate
+-- Ends the suspension of a person.
 -- index: users_pkey
--- takes: id text, suspended boolean
-update users set is_suspended = :suspended where id = :id and not is_service_account;
+-- takes: id text
+update users set is_suspended = false where id = :id and not is_service_account;
 
 -- statement: user_set_site_admin
 -- Grants or revokes the rights of a site admin.

@@ -5,11 +5,13 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/invitations.h"
+#include "scheduler/store/notifications/account_mails.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/notifications/notification_configurations.h"
 #include "scheduler/store/notifications/notification_payload.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/notifications/notifications.sql.h"
+#include "scheduler/store/site_settings.h"
 
 #define VERIFICATION "verification"
 
@@ -95,6 +97,11 @@ static int way_add(struct store *store, const struct notifications_claim_row *ro
 		json_object_set_new(request, "mail", json_pack("{s[s] ss}", "to", row->invited, "subject", subject));
 		return 0;
 	}
+	if (row->recipient) {
+		json_object_set_new(request, "mail",
+			json_pack("{s[s] ss}", "to", row->recipient, "subject", account_mail_subject(row->trigger)));
+		return 0;
+	}
 	if (text_equal(row->destination_type, "email")) {
 		_cleanup_(freep) char *subject = notification_subject(&text);
 
@@ -117,6 +124,12 @@ static char *body_of(const struct store *store, const struct notifications_claim
 	if (row->membership_id)
 		return invitation_mail_text(
 			store, &(struct invitation_mail){row->membership_id, row->invited_by, row->expires_at});
+	if (row->recipient)
+		return account_mail_text(store,
+			&(struct account_mail_facts){.kind = row->trigger,
+				.username = row->recipient_name,
+				.reset_id = row->reset_id,
+				.subject = row->subject});
 	return notification_body(&text, row->destination_type);
 }
 
@@ -131,6 +144,34 @@ static int claimed_add(
 		return json_array_append_new(requests, request);
 	json_decref(request);
 	return -1;
+}
+
+/* Adds the mail server of the site's settings, if it is enabled, to the mails. */
+static int server_add(struct store *store, json_t *requests, struct err *err)
+{
+	json_auto_t *server = NULL;
+	json_t *request;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(requests, i, request) any = any || json_object_get(request, "mail");
+	if (!any)
+		return 0;
+	/* As above: the mails then have the notifier's own server, or are given up. */
+	if (site_mail_server(store, &server, err) < 0) {
+		if (err->kind == ERR_UNAVAILABLE)
+			return -1;
+		log_error("the mail server of the site's settings can't be read", "error", err->message, NULL);
+		*err = (struct err)ERR_INIT;
+	}
+	json_array_foreach(requests, i, request)
+	{
+		json_t *mail = json_object_get(request, "mail");
+
+		if (mail && server)
+			json_object_set(mail, "server", server);
+	}
+	return 0;
 }
 
 int notifications_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err)
@@ -152,7 +193,7 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 			log_error("a notification can't be sent", "notification", row->id, "run", row->run_id, "error",
 				err->message, NULL);
 	}
-	return 0;
+	return server_add(store, requests, err);
 }
 
 /* ---- outcomes ---- */

@@ -5,7 +5,8 @@
 /*
  * Pending notifications. The transaction of an event creates one row per configuration that subscribes to it. Notifiers
  * claim and send the rows (store/requests.h). A row is deleted after delivery, or after delivery was given up. The mail
- * of an invitation (store/access/invitations.h) is a notification without a configuration.
+ * of an invitation (store/access/invitations.h), and one to a user about an account (account_mails.h), are
+ * notifications without a configuration.
  */
 
 #include "scheduler/lifecycle/triggers.h"

@@ -59,13 +59,14 @@ where id = :configuration_id;
 -- Claims up to `max` notifications: the oldest of notifications_waiting, or of the ids in `asked` if there are any.
 -- Returns all that their messages say. Every join is by a primary key, and the picked ids are an array
 -- (db/db.h, "plans").
--- index: notifications_waiting, organization_memberships_id
+-- index: notifications_waiting, organization_memberships_id, users_pkey
 -- takes: asked jsonb, max bigint, notifier text, lease_seconds double precision, keys bytea[]
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
 -- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,
 -- destination_type text null, url_sealed bytea null, token_sealed bytea null, recipients jsonb,
 -- run_created_at text null, due_at text null, message text null, created_by text null,
 -- membership_id text null, invited_by text null, invited text null, expires_at text null,
+-- recipient text null, recipient_name text null, reset_id text null, subject text null,
 -- workspace_id text null, workspace text null, organization text null
 with picked as (
     select id
@@ -90,6 +91,8 @@ left join notification_configurations c on c.id = q.configuration_id
 left join organization_memberships m on m.id = q.membership_id
 left join organizations io on io.id = m.organization_id
 left join users a on a.id = q.actor_id
+left join users ru on ru.id = q.recipient_id
+left join users su on su.id = q.subject_id
 left join runs r on r.id = q.run_id
 left join run_inputs i on i.run_id = q.run_id
 left join users b on b.id = i.created_by
@@ -116,6 +119,7 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
     :sql_time(r.created_at) as run_created_at, :sql_time(n.due_at) as due_at, i.message, b.username as created_by,
     n.membership_id, io.name as invited_by, m.email as invited,
     to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at,
+    ru.email as recipient, ru.username as recipient_name, n.reset_id, su.username as subject,
     w.id as workspace_id, w.name as workspace, o.name as organization;
 
 -- shape: notification_ended

@@ -1,12 +1,21 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: policy_set_tagged(set, workspace, condition)
+-- Whether the workspace has, or inherits, a tag that one of the set's selectors `x` names.
+exists (
+    select 1
+    from policy_set_tag_selectors x
+    join effective_tags e on e.workspace_id = :workspace and e.key = x.key and e.value = x.value
+    where x.policy_set_id = :set and :condition
+);
+
 -- statement: policy_runs_create
 -- Creates the run's evaluations, one per kind of policy, each with a copy of the sets that apply; returns the
 -- kinds. The organization's sets, and what belongs to each, are found in the indexes that begin with their
--- owner's id. A set applies if it is global or attached to the workspace or its project, unless the workspace
--- or its project is excluded.
+-- owner's id. A set applies if it is global or attached to the workspace, its project or one of its tags, unless
+-- the workspace, its project or one of its tags is excluded.
 -- index: policy_set_parameters_policy_set_id_key_key, policy_set_projects_project,
--- policy_set_workspaces_workspace, policy_sets_name, tool_versions_version
+-- policy_set_tag_selectors_pkey, policy_set_workspaces_workspace, policy_sets_name, tool_versions_version
 -- takes: run_id text, workspace_id text
 -- gives: kind text
 with own as (
@@ -26,6 +35,7 @@ with own as (
                 from policy_set_projects x
                 where x.policy_set_id = s.id and x.project_id = w.project_id and not x.excluded
             )
+            or :policy_set_tagged(s.id, w.id, not x.excluded)
         )
         and not exists (
             select 1
@@ -37,6 +47,7 @@ with own as (
             from policy_set_projects x
             where x.policy_set_id = s.id and x.project_id = w.project_id and x.excluded
         )
+        and not :policy_set_tagged(s.id, w.id, x.excluded)
 ),
 sets as (
     select s.kind, s.name,

@@ -78,6 +78,54 @@ int policy_set_detach(struct store *store, const char *id, struct policy_set_mem
 		.id = id, .ids = &array);
 }
 
+/* ---- selectors of tags ---- */
+
+enum { MAX_SELECTORS = 100 };
+
+struct tagging {
+	struct store *store;
+	const char *id;
+	const json_t *selectors;
+	const char *pointer;
+};
+
+static int tags_in(void *data, struct err *err)
+{
+	const struct tagging *t = data;
+	_cleanup_(freep) char *text = json_text(t->selectors);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(t->store->db, &rows, err, policy_set_tags_add, .id = t->id, .selectors = text) < 0)
+		return -1;
+	if (row_of(policy_set_tags_add, &rows, 0)->selectors <= MAX_SELECTORS)
+		return 0;
+	return err_at(err, t->pointer, "Tag selectors are too many (maximum is %d)", MAX_SELECTORS);
+}
+
+int policy_set_tags_include(
+	struct store *store, const char *id, const json_t *selectors, const char *pointer, struct err *err)
+{
+	struct tagging t = {store, id, selectors, pointer};
+
+	return db_transaction(store->db, tags_in, &t, err);
+}
+
+int policy_set_tags_drop(struct store *store, const char *id, const json_t *selectors, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(selectors);
+
+	return db_query(store->db, NULL, err, policy_set_tags_remove, .id = id, .selectors = text);
+}
+
+static int tags_replace(struct store *store, const char *id, const json_t *selectors, struct err *err)
+{
+	if (!selectors)
+		return 0;
+	if (db_query(store->db, NULL, err, policy_set_tags_clear, .id = id) < 0)
+		return -1;
+	return policy_set_tags_include(store, id, selectors, "/data/attributes/tag-selectors", err);
+}
+
 /* ---- creating and changing ---- */
 
 struct creation {
@@ -116,7 +164,7 @@ static int create_in(void *data, struct err *err)
 			policy_set_attach(c->store, c->id.text, members, pointers[r], err) < 0)
 			return -1;
 	}
-	return 0;
+	return tags_replace(c->store, c->id.text, c->set->tags, err);
 }
 
 int policy_set_create(struct store *store, const char *organization_id, const struct policy_set *set, struct id *ret_id,
@@ -130,14 +178,31 @@ int policy_set_create(struct store *store, const char *organization_id, const st
 	return 0;
 }
 
-int policy_set_update(struct store *store, const char *id, const struct policy_set *set, struct err *err)
+struct change {
+	struct store *store;
+	const char *id;
+	const struct policy_set *set;
+};
+
+static int update_in(void *data, struct err *err)
 {
+	const struct change *c = data;
+	const struct policy_set *set = c->set;
 	_cleanup_(freep) char *settings = json_text(set->settings);
 
-	if (db_query(store->db, NULL, err, policy_set_update, .id = id, .name = set->name,
+	if (db_query(c->store->db, NULL, err, policy_set_update, .id = c->id, .name = set->name,
 		    .description = set->description, .global = set->global, .overridable = set->overridable,
 		    .agent_enabled = set->agent_enabled, .tool_version = set->tool_version,
 		    .policies_path = set->policies_path, .settings = settings) < 0)
+		return -1;
+	return tags_replace(c->store, c->id, set->tags, err);
+}
+
+int policy_set_update(struct store *store, const char *id, const struct policy_set *set, struct err *err)
+{
+	struct change c = {store, id, set};
+
+	if (db_transaction(store->db, update_in, &c, err) < 0)
 		return name_taken(store, "policy_sets_name", err);
 	return 0;
 }

@@ -3,9 +3,9 @@
 #define SCHEDULER_STORE_POLICIES_POLICY_SETS_H
 
 /*
- * Policy sets: policies of one kind, and their scope. A set applies everywhere (global), or to projects or workspaces,
- * except those that are excluded. It has individual policies or uploaded versions, never both. If a project or
- * workspace is both included and excluded, the last call wins.
+ * Policy sets: policies of one kind, and their scope. A set applies everywhere (global), or to projects, workspaces or
+ * tags of workspaces, except those that are excluded. It has individual policies or uploaded versions, never both. If a
+ * project or workspace is both included and excluded, the last call wins.
  *
  * Rows are policy_set_row. `repository`: store/vcs/repositories.h.
  */
@@ -27,6 +27,7 @@ struct policy_set {
 	const char *tool_version, *policies_path; /* or NULL */
 	const json_t *settings;                   /* the members to change */
 	const json_t *related[SET_RELATIONS];     /* for a new set: arrays of ids, or NULL */
+	const json_t *tags;                       /* selectors, which replace all others; NULL: no change */
 };
 
 struct policy_set_list {
@@ -56,5 +57,11 @@ int policy_set_attach(
 	struct store *store, const char *id, struct policy_set_members members, const char *pointer, struct err *err);
 /* Ids that are not attached are ignored. */
 int policy_set_detach(struct store *store, const char *id, struct policy_set_members members, struct err *err);
+
+/* Selectors of tags: an array of {"tag-key", "tag-value", "is-exclude"}, each tag once. A tag without a value has the
+ * value null. ERR_INVALID at the pointer for too many. */
+int policy_set_tags_include(
+	struct store *store, const char *id, const json_t *selectors, const char *pointer, struct err *err);
+int policy_set_tags_drop(struct store *store, const char *id, const json_t *selectors, struct err *err);
 
 #endif

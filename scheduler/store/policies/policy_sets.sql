@@ -5,7 +5,7 @@
 -- overridable boolean, agent_enabled boolean, policy_tool_version text null, policies_path text null,
 -- current_version_id text null, newest_version_id text null, settings jsonb, created_at timestamptz,
 -- updated_at timestamptz, organization_name text, policies jsonb, workspaces jsonb, workspace_exclusions jsonb,
--- projects jsonb, project_exclusions jsonb, repository jsonb null
+-- projects jsonb, project_exclusions jsonb, tag_selectors jsonb, repository jsonb null
 
 -- fragment: policy_set_members(table, column, condition)
 -- The ids of a relation of the set s.
@@ -23,6 +23,15 @@ s.*, o.name as organization_name,
     :policy_set_members(policy_set_workspaces, workspace_id, and m.excluded) as workspace_exclusions,
     :policy_set_members(policy_set_projects, project_id, and not m.excluded) as projects,
     :policy_set_members(policy_set_projects, project_id, and m.excluded) as project_exclusions,
+    (
+        select coalesce(jsonb_agg(
+            jsonb_build_object(
+                'tag-key', x.key, 'tag-value', nullif(x.value, ''), 'is-exclude', x.excluded
+            ) order by x.position
+        ), '[]')
+        from policy_set_tag_selectors x
+        where x.policy_set_id = s.id
+    ) as tag_selectors,
     :vcs_used_by_policy_set(s.id) as repository
 from policy_sets s
 join organizations o on o.id = s.organization_id;
@@ -183,3 +192,42 @@ delete from :table where policy_set_id = :id and :column = any(:ids::text[]) :co
 -- index: policy_set_projects_pkey
 -- takes: like policy_set_attach_policies
 :policy_set_detach(policy_set_projects, project_id, and excluded);
+
+-- fragment: tag_selectors_given()
+-- The selectors of a request.
+jsonb_to_recordset(:selectors::jsonb) as g("tag-key" text, "tag-value" text, "is-exclude" boolean);
+
+-- statement: policy_set_tags_clear
+-- Deletes all selectors of the set.
+-- index: policy_set_tag_selectors_pkey
+-- takes: id text
+delete from policy_set_tag_selectors where policy_set_id = :id;
+
+-- statement: policy_set_tags_add
+-- Adds selectors, and returns the set's number of them. Of an inclusion and an exclusion of a tag, the later one
+-- counts.
+-- index: policy_set_tag_selectors_pkey
+-- takes: id text, selectors jsonb
+-- gives: selectors bigint
+with added as (
+    insert into policy_set_tag_selectors (policy_set_id, key, value, excluded)
+    select :id, g."tag-key", coalesce(g."tag-value", ''), coalesce(g."is-exclude", false)
+    from :tag_selectors_given()
+    on conflict (policy_set_id, key, value) do update set excluded = excluded.excluded
+    returning key, value
+)
+select count(*) as selectors
+from (
+    select key, value from added
+    union
+    select key, value from policy_set_tag_selectors where policy_set_id = :id
+) x;
+
+-- statement: policy_set_tags_remove
+-- Removes selectors. Those that the set does not have are ignored.
+-- index: policy_set_tag_selectors_pkey
+-- takes: id text, selectors jsonb
+delete from policy_set_tag_selectors x
+using :tag_selectors_given()
+where x.policy_set_id = :id and x.key = g."tag-key" and x.value = coalesce(g."tag-value", '')
+    and x.excluded = coalesce(g."is-exclude", false);

@@ -1,15 +1,22 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: cost_estimation(w, o)
--- Whether runs of a workspace w of an organization o get a cost estimate.
-coalesce(
-    coalesce(:w.settings -> 'cost-estimation-enabled', :o.settings -> 'cost-estimation-enabled') = 'true'::jsonb,
-    false
+-- Whether runs of a workspace w of an organization o get a cost estimate: the site must not have switched them off.
+(
+    coalesce(
+        coalesce(:w.settings -> 'cost-estimation-enabled', :o.settings -> 'cost-estimation-enabled') = 'true'::jsonb,
+        false
+    )
+    and coalesce(
+        (select (settings -> 'cost-estimation' ->> 'enabled')::boolean from site_settings),
+        true
+    )
 );
 
 -- statement: cost_estimate_create
 -- Creates the run's estimate if a setting enables it; returns its id then.
 -- index: organizations_pkey, runs_pkey, workspaces_pkey
+-- reads: site_settings
 -- takes: run_id text, id text, status text
 -- gives: id text
 insert into cost_estimates (id, run_id, status, status_timestamps)

@@ -83,18 +83,36 @@ static int insert(struct change *c, struct err *err)
 		.fork_pool_id = n->pools.fork_pool_id);
 }
 
+/* Of a connection: its id, the projects, and where a request names them. */
+struct adding {
+	struct store *store;
+	const char *id;
+	const json_t *projects;
+	const char *pointer;
+};
+
+static int add_in(void *data, struct err *err)
+{
+	const struct adding *a = data;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, a->projects);
+	if (db_query(a->store->db, &rows, err, vcs_connection_add_projects, .id = a->id, .ids = &ids) < 0)
+		return -1;
+	if (row_of(vcs_connection_add_projects, &rows, 0)->found == (long long)json_array_size(a->projects))
+		return 0;
+	return err_at(err, a->pointer, "Projects must exist in the OAuth client's organization");
+}
+
 static int create_in(void *data, struct err *err)
 {
 	struct change *c = data;
-	_cleanup_(db_array_release) struct db_array projects = DB_ARRAY_INIT;
+	struct adding adding = {c->store, c->id.text, c->connection->projects, "/data/relationships/projects"};
 
 	if (insert(c, err) < 0)
 		return -1;
-	if (!c->connection->projects)
-		return 0;
-	db_array_add_texts(&projects, c->connection->projects);
-	return db_query(c->store->db, NULL, err, vcs_connection_projects_set, .id = c->id.text,
-		.organization_id = c->organization_id, .projects = &projects);
+	return c->connection->projects ? add_in(&adding, err) : 0;
 }
 
 int vcs_connection_create(struct store *store, const char *organization_id, const struct vcs_connection *connection,
@@ -147,27 +165,6 @@ int vcs_connection_delete(struct store *store, const char *id, struct err *err)
 }
 
 /* ---- its projects ---- */
-
-struct adding {
-	struct store *store;
-	const char *id;
-	const json_t *projects;
-	const char *pointer;
-};
-
-static int add_in(void *data, struct err *err)
-{
-	const struct adding *a = data;
-	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	db_array_add_texts(&ids, a->projects);
-	if (db_query(a->store->db, &rows, err, vcs_connection_add_projects, .id = a->id, .ids = &ids) < 0)
-		return -1;
-	if (row_of(vcs_connection_add_projects, &rows, 0)->found == (long long)json_array_size(a->projects))
-		return 0;
-	return err_at(err, a->pointer, "Projects must exist in the OAuth client's organization");
-}
 
 int vcs_connection_add_projects(
 	struct store *store, const char *id, const json_t *projects, const char *pointer, struct err *err)

@@ -30,7 +30,7 @@ struct vcs_connection {
 	const char *secret, *private_key; /* stored sealed */
 	bool organization_scoped;
 	struct vcs_pools pools;
-	const json_t *projects; /* of a new connection: ids, or NULL. Projects of other organizations are ignored */
+	const json_t *projects; /* of a new connection: ids, or NULL */
 };
 
 /* Sorted by creation, with `total`; a row with a null id if the page is empty. */

@@ -78,15 +78,6 @@ values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, null
         :rsa_public_key, nullif(:private_key_sealed::bytea, ''), :organization_scoped, :pool_id, :fork_pool_id,
         gen_random_uuid());
 
--- statement: vcs_connection_projects_set
--- Gives a new connection its projects.
--- index: projects_name
--- takes: id text, organization_id text, projects text[]
-insert into vcs_connection_projects (connection_id, project_id)
-select :id, id
-from projects
-where organization_id = :organization_id and id = any(:projects::text[]);
-
 -- statement: vcs_connection_update
 -- Texts that are null and bytes that are empty stay as they are.
 -- index: vcs_connections_pkey

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/tags.h"
 
+#include "scheduler/store/workspaces/reserved_tags.h"
 #include "scheduler/store/workspaces/tags.sql.h"
 
 /* Limits of the API: bindings per resource, and tags per workspace. */
@@ -62,13 +63,25 @@ static int count_check(const struct writing *w, struct err *err)
 	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MAX_BINDINGS);
 }
 
+/* Projects bind any key. */
+static int override_check(const struct writing *w, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
+
+	if (w->order->kind != TAGGED_WORKSPACE)
+		return 0;
+	db_array_add(&owners, w->order->owner);
+	return reserved_tags_check(w->store,
+		&(struct tags_bound){.workspaces = &owners, .names = w->keys, .pointer = w->order->pointer}, err);
+}
+
 static int write_in(void *data, struct err *err)
 {
 	const struct writing *w = data;
 	const struct binding_order *order = w->order;
 	struct db *db = w->store->db;
 
-	if (owner_lock(w->store, order->kind, order->owner, err) < 0 ||
+	if (owner_lock(w->store, order->kind, order->owner, err) < 0 || override_check(w, err) < 0 ||
 		tags_make(w->store, order->organization_id, w->tag_ids, w->keys, err) < 0)
 		return -1;
 	if (order->replace &&
@@ -138,8 +151,11 @@ static int add_in(void *data, struct err *err)
 	const struct tagging *t = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct tag_choice *choice = t->choice;
+	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
 
+	db_array_add(&owners, choice->workspace_id);
 	if (owner_lock(t->store, TAGGED_WORKSPACE, choice->workspace_id, err) < 0 ||
+		reserved_tags_check(t->store, &(struct tags_bound){&owners, t->names, t->ids, "/data"}, err) < 0 ||
 		tags_make(t->store, choice->organization_id, t->tag_ids, t->names, err) < 0 ||
 		db_query(t->store->db, &rows, err, tags_add, .organization_id = choice->organization_id, .ids = t->ids,
 			.names = t->names, .workspace_id = choice->workspace_id, .binding_ids = t->binding_ids) < 0)
@@ -218,10 +234,13 @@ struct binding {
 static int bind_in(void *data, struct err *err)
 {
 	const struct binding *b = data;
-	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT, ids = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT, ids = DB_ARRAY_INIT, tags = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&array, b->workspace_ids);
+	db_array_add(&tags, b->id);
+	if (reserved_tags_check(b->store, &(struct tags_bound){&array, NULL, &tags, "/data"}, err) < 0)
+		return -1;
 	ids_make(&ids, "tb", json_array_size(b->workspace_ids));
 	if (db_query(b->store->db, &rows, err, tag_bind_workspaces, .id = b->id, .workspace_ids = &array,
 		    .binding_ids = &ids) < 0)

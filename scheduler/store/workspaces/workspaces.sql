@@ -421,15 +421,27 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 -- gives: workspace_view
 :workspaces_some({}, {f.latest_change_at desc, f.id desc});
 
+-- fragment: workspace_ceiling()
+-- The most workspaces of an organization: its own limit, or the site's.
+coalesce(
+    (admin_settings ->> 'workspace-limit')::bigint,
+    (
+        select (x.settings ->> 'default-workspaces-per-organization-ceiling')::bigint
+        from site_settings x
+        where (x.settings ->> 'limit-workspaces-per-organization')::boolean
+    )
+);
+
 -- statement: workspace_limit_lock
 -- The organization's limit of workspaces, if it has one. Locks the organization until the workspace is
 -- inserted, so that concurrent creations respect the limit.
 -- index: organizations_pkey
+-- reads: site_settings
 -- takes: organization_id text
 -- gives: max bigint
-select (admin_settings ->> 'workspace-limit')::bigint as max
+select :workspace_ceiling() as max
 from organizations
-where id = :organization_id and (admin_settings ->> 'workspace-limit')::bigint > 0
+where id = :organization_id and :workspace_ceiling() > 0
 for no key update;
 
 -- statement: workspaces_count

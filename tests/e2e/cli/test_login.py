@@ -3,51 +3,12 @@
 requires."""
 
 import http.client
-import json
-import os
 import urllib.parse
 
 import pytest
 
 from support.browser import Browser
-from support.process import clean_environment
-from support.terminal import Terminal
-from support.wait import until
-
-OPENER = """#!/bin/sh
-echo "$1" > "$HOME/address.part"
-mv "$HOME/address.part" "$HOME/address"
-"""
-
-
-class User:
-    """A user with an empty home directory, whose desktop opens URLs by writing them to a file."""
-
-    def __init__(self, folder, server, authority, engine):
-        self.server, self.engine, self.home = server, engine, folder / "home"
-        self.host = f"localhost:{server.port}"
-        (self.home / ".terraform.d").mkdir(parents=True)
-        programs = folder / "programs"
-        programs.mkdir()
-        for name in ("xdg-open", "x-www-browser", "www-browser"):
-            (programs / name).write_text(OPENER)
-            (programs / name).chmod(0o755)
-        self.environment = clean_environment(HOME=self.home, CHECKPOINT_DISABLE=1, SSL_CERT_FILE=authority.file,
-                                             PATH=f"{programs}:{os.environ['PATH']}")
-
-    def run(self, *arguments):
-        """The engine on a terminal."""
-        return Terminal([self.engine.path, *arguments], self.home, self.environment)
-
-    def opened_url(self):
-        """The URL that the engine has opened."""
-        address = self.home / "address"
-        until(address.exists, "the engine opens the browser")
-        return address.read_text().strip()
-
-    def credentials(self):
-        file = self.home / ".terraform.d" / "credentials.tfrc.json"
-        return json.loads(file.read_text())["credentials"].get(self.host, {}).get("token") if file.exists() else None
+from support.terraform_login import User
 
 
 @pytest.fixture
@@ -73,8 +34,7 @@ def approve(user, tokens, press):
 
 
 def test_login_and_logout(user, tokens, request):
-    login = user.run("login", user.host)
-    login.expect("Only 'yes' will be accepted").type("yes")
+    login = user.login()
     assert approve(user, tokens, "approve") == 200
     login.ended(0)
     api = request.getfixturevalue("api")
@@ -93,16 +53,14 @@ def test_login_and_logout(user, tokens, request):
 
 def test_a_denied_login_stores_no_token(user, tokens):
     """The CLI shows the denial in the browser, and continues to wait for an approval."""
-    login = user.run("login", user.host)
-    login.expect("Only 'yes' will be accepted").type("yes")
+    login = user.login()
     assert approve(user, tokens, "deny") == 400
     login.release()
     assert user.credentials() is None
 
 
 def test_the_authorization_request_uses_pkce_and_a_local_port(user):
-    login = user.run("login", user.host)
-    login.expect("Only 'yes' will be accepted").type("yes")
+    login = user.login()
     url = urllib.parse.urlsplit(user.opened_url())
     query = dict(urllib.parse.parse_qsl(url.query))
     assert url.path == "/oauth/authorize" and query["client_id"] == "terraform-cli" and query["code_challenge_method"] == "S256"

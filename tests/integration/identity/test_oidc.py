@@ -9,9 +9,11 @@ import uuid
 
 import pytest
 
+from support import scim as idp
 from support.api import Api, ApiError
 from support.browser import Browser
 from support.oidc_provider import Key, OidcProvider, encoded, signed_with_the_public_key, unsigned
+from support.wait import until
 
 TOKENS = "/app/settings/tokens"
 
@@ -199,12 +201,30 @@ def test_groups_lead_to_teams_and_leave_them(api_site, sso):
     assert not api_site.ask("select 1 from organization_memberships where user_id = %s", user)
 
 
-def test_without_the_claim_teams_stay(api_site, sso):
+def test_without_the_claim_a_person_has_no_groups(api_site, sso):
+    """As real providers send it, which leave out an empty list."""
+    api = organization(api_site, sso)
+    team(api, "net")
+    sso.change(**{"site-admin-group": "net"})
+    sso.signed_in(groups=["net"])
+    user = sso.user(subject(sso))[0]
+    assert teams(api_site, user) == {"net"}
+    del sso.provider.person["groups"]
+    sso.signed_in()
+    assert teams(api_site, user) == set() and api_site.ask("select is_site_admin from users where id = %s", user) == [(False,)]
+
+
+def test_teams_stay_if_the_groups_are_not_known(api_site, sso):
     api = organization(api_site, sso)
     team(api, "net")
     sso.signed_in(groups=["net"])
     user = sso.user(subject(sso))[0]
     del sso.provider.person["groups"]
+    sso.provider.userinfo = None  # its endpoint fails, which may have known them
+    sso.signed_in()
+    assert teams(api_site, user) == {"net"}
+    sso.provider.userinfo = {}
+    sso.change(**{"groups-claim": ""})  # the provider sends none
     sso.signed_in()
     assert teams(api_site, user) == {"net"}
 
@@ -339,7 +359,10 @@ def test_only_its_owner_links_an_account(api_site, sso):
     browser = sso.browser().sign_in(second, other["password"])
     browser.ask(f"/oidc/{sso.id}/sign-in?purpose=link", headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
     assert "belongs to another user" in sso.finish(browser, browser.headers["Location"]).text
+    assert "The account is not linked" in browser.text and "Sign out" in browser.text  # no page to sign in
     assert sso.user(subject(sso))[1] == name
+    (event,) = api_site.ask("select details from audit_events where action = 'sign_in_failed' and details ->> 'purpose' = 'link' and actor_name = %s", second)
+    assert "belongs to another user" in event[0]["reason"]
 
 
 def test_unlinking_ends_what_was_made_through_the_provider(api_site, sso):
@@ -525,8 +548,23 @@ def test_a_provider_that_is_away_gets_one_sentence_and_signed_in_people_go_on(ss
     browser.ask(answer)
     assert browser.status == 503 and "does not answer" in browser.text and browser.cookie is None
     assert "New token" in signed_in.ask(TOKENS).text
+    # The next sign-in is not sent to the provider's page, which the browser could not open.
+    until(lambda: sso.browser().ask(f"/oidc/{sso.id}/sign-in", follow=False).status == 503, "the scheduler notices within seconds")
+    assert "does not answer" in sso.browser().ask(f"/oidc/{sso.id}/sign-in", follow=False).text
     sso.provider.away.clear()
     sso.signed_in()
+
+
+def test_a_provider_with_a_certificate_of_a_private_ca(api_site, authority):
+    with opened(api_site, OidcProvider(tls=authority.issue("provider"))) as sso:
+        assert "certificate" in sso.admin.call("POST", f"admin/oidc-settings/{sso.id}/actions/check").errors()
+        second = api_site.new_scheduler("scheduler-2", environment={"SSL_CERT_FILE": authority.file})
+        second.start()
+        try:
+            admin = Api(second.url, api_site.tokens["token"], "acme")
+            assert admin.post(f"admin/oidc-settings/{sso.id}/actions/check").json["keys"] == 1
+        finally:
+            second.release()
 
 
 def test_the_connection_can_be_tested_before_it_is_used(api_site, sso):
@@ -538,6 +576,12 @@ def test_the_connection_can_be_tested_before_it_is_used(api_site, sso):
     sso.provider.person["groups"] = ["<b>net</b>"]
     sso.finish(browser, browser.headers["Location"])
     assert browser.status == 200 and subject(sso) in browser.text and "&lt;b&gt;net" in browser.page and sso.user(subject(sso)) is None
+    # The admin's page says what is wrong. It is no failed sign-in of the audit trail.
+    sso.change(**{"client-secret": "wrong"})
+    browser.ask(f"/oidc/{sso.id}/sign-in?purpose=test", headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
+    sso.finish(browser, browser.headers["Location"])
+    assert browser.status == 403 and "The connection does not work" in browser.text and "invalid_client" in browser.text
+    assert not api_site.ask("select 1 from audit_events where action = 'sign_in_failed' and strpos(details ->> 'reason', 'invalid_client') > 0")
     sso.change(issuer="http://127.0.0.1:1")
     refused = sso.admin.call("POST", f"admin/oidc-settings/{sso.id}/actions/check")
     assert refused.status == 422 and "does not answer" in refused.json["errors"][0]["detail"]
@@ -656,3 +700,28 @@ def test_attempts_expire(api_site, sso):
     browser, page = sso.begin()
     api_site.change("update sign_in_attempts set created_at = now() - interval '11 minutes'")
     assert sso.finish(browser, page).status == 403
+
+
+# ---- accounts that SCIM made ----
+
+
+def test_the_first_sign_in_gets_the_account_that_scim_made(sso, api_site):
+    scim = idp.enabled(api_site)
+    idp.settings(sso.admin, identity_provider_id=sso.id)
+    subject, other = f"00u{uuid.uuid4().hex[:10]}", f"00u{uuid.uuid4().hex[:10]}"
+    made, suspended = scim.user(externalId=subject), scim.user(externalId=other, active=False)
+    ((account,),) = api_site.ask("select user_id from scim_users where id = %s", made["id"])
+    sso.signed_in(sub=subject, preferred_username="elsewhere", email="other@example.com")
+    assert sso.user(subject)[0] == account
+    assert "suspended" in sso.sign_in(sub=other).text and sso.user(other) is None
+    scim.ask("DELETE", f"Users/{made['id']}", status=204)
+    sso.signed_in(sub=subject, preferred_username="again")
+    assert sso.user(subject)[0] != account
+    # Another account is never reached by the name of a user whom somebody has signed in as, nor through another provider.
+    idp.settings(sso.admin, identity_provider_id=None)
+    third = scim.user(externalId=f"third-{subject}")
+    api_site.change("insert into identity_providers (id, kind, name, issuer) values ('idp-third', 'oidc', 'third', 'https://third.example.com') on conflict do nothing")
+    sso.signed_in(sub=f"third-{subject}", preferred_username="third")
+    assert sso.user(f"third-{subject}")[0] != api_site.ask("select user_id from scim_users where id = %s", third["id"])[0][0]
+    api_site.change("delete from identity_providers where id = 'idp-third'")
+    sso.admin.call("DELETE", "admin/scim-settings")

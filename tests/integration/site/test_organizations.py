@@ -140,9 +140,8 @@ def installation(org):
 
 def test_unsupported_settings_are_refused(org, installation):
     assert installation(default_remote_state_access=False)["fair-run-queuing-enabled"]
-    for name in ("allow-speculative-plans-on-pull-requests-from-forks", "send-passing-statuses-for-untriggered-speculative-plans"):
-        refused = org.call("PATCH", "admin/general-settings", {"data": {"type": "general-settings", "attributes": {name: True}}})
-        assert refused.status == 422 and name in refused.text
+    refused = org.call("PATCH", "admin/general-settings", {"data": {"type": "general-settings", "attributes": {"fair-run-queuing-enabled": False}}})
+    assert refused.status == 422 and "fair-run-queuing-enabled" in refused.text
 
 
 def test_a_setting_limits_organization_creation_to_site_admins(org, owner, installation):

@@ -222,7 +222,8 @@ def test_code_of_forks_is_not_planned_where_the_credential_is(org):
 def test_projects_are_added_and_removed(org, api_site):
     people = People(org, api_site.database)
     one, two, strange = people.project("one"), people.project("two"), People(api_site.organization(), None).project("strange")
-    client, _ = connect(org, organization_scoped=False, relations={"projects": [{"type": "projects", "id": id} for id in (one, strange)]})
+    refused(create_client(org, relations={"projects": [{"type": "projects", "id": id} for id in (one, strange)]}), "/data/relationships/projects", "must exist")
+    client, _ = connect(org, organization_scoped=False, relations={"projects": [{"type": "projects", "id": one}]})
     path = f"oauth-clients/{client}/relationships/projects"
     shown = lambda: {item["id"] for item in org.get(f"oauth-clients/{client}").data["relationships"]["projects"]["data"]}  # noqa: E731
     assert shown() == {one}

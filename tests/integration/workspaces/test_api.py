@@ -98,8 +98,8 @@ def test_invalid_attributes_are_refused(api):
 UNSUPPORTED = [  # type, attribute, clients' default, refused value, a word of the reason
     ("workspaces", "assessments-enabled", False, True, "assessments"),
     ("organizations", "assessments-enforced", False, True, "assessments"),
-    ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "Two-factor"),
-    ("organizations", "collaborator-auth-policy", "password", "nonsense", "Two-factor"),
+    ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "All owners need two-factor"),
+    ("organizations", "collaborator-auth-policy", "password", "nonsense", "must be password"),
     ("organizations", "enforce-hyok", False, True, "HYOK"),
     ("organizations", "max-ttl-enabled", False, True, "tokens"),
     ("organizations", "owners-team-saml-role-id", "", "a-role", "SAML"),

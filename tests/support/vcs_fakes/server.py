@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import ssl
 import subprocess
 import threading
 import time
@@ -80,13 +81,17 @@ def page(items, number, size):
 
 
 class Served:
-    """An HTTP server at `url`, with the handler that _handler() returns. `complaints` has the requests that a client must not send."""
+    """An HTTP server at `url`, with the handler that _handler() returns. `complaints` has the requests that a client must not send. tls: the files of its certificate and key."""
 
-    def __init__(self):
+    def __init__(self, tls=None):
         self.complaints = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def release(self):

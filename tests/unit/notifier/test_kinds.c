@@ -8,7 +8,7 @@
 #include "common/buf.h"
 #include "common/crypto.h"
 #include "notifier/delivery/delivery.h"
-#include "notifier/delivery/mail.h"
+#include "common/http/mail.h"
 
 /* ---- kinds ---- */
 

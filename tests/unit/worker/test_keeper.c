@@ -21,6 +21,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/loop/loop.h"
+#include "common/process.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
 #include "worker/keeper/proc_tree.h"
@@ -575,7 +576,7 @@ static enum keeper_why why_of_a_keeper_ahead(const char *option)
 {
 	struct keeper_order order = {.kind = KEEPER_START,
 		.terms = {.deadline = lease_of(1800 * 1000, 1800 * 1000), .in_order = true, .outlives = true}};
-	_cleanup_(freep) char *keeper = program_helper("runyard-keeper");
+	_cleanup_(freep) char *keeper = process_helper("runyard-keeper");
 	struct keeper_report report;
 	int sockets[2], status;
 	pid_t pid;

@@ -9,13 +9,18 @@ insert into vcs_notes (event_id) values (:event_id);
 -- Of an event; :check_stages: the bits of the stages that are checks. Inserts a row per context, or makes a new
 -- version of it. A context links to the pull request's event if there is one. Applies have a context if the
 -- organization's setting is on and the event made a run that may apply.
+-- reads: site_settings
 -- takes: event_id text, check_stages integer
 with e as (
     select e.id, e.repository_id, e.sha, coalesce(e.pull_request, 0) as pull_request,
         'Runyard/' || o.name as context,
         coalesce((o.settings ->> 'aggregated-commit-status-enabled')::boolean, true) as aggregated,
         coalesce(
-            (o.settings ->> 'send-passing-statuses-for-untriggered-speculative-plans')::boolean, false) as untouched,
+            (o.settings ->> 'send-passing-statuses-for-untriggered-speculative-plans')::boolean,
+            (
+                select (x.settings ->> 'send-passing-statuses-for-untriggered-speculative-plans')::boolean
+                from site_settings x
+            ), false) as untouched,
         coalesce((o.settings ->> 'vcs-apply-status-enabled')::boolean, false) as applies
     from vcs_events e
     join organizations o on o.id = e.organization_id

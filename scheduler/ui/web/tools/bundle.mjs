@@ -25,6 +25,7 @@ const types = {
 const entries = {
 	"app.js": "src/app.tsx",
 	"sign_in.js": "src/sign_in.ts",
+	"passkeys.js": "src/passkeys.ts",
 	"server_page.js": "src/server_page.ts",
 	"app.css": "src/styles/app.css",
 };

@@ -30,6 +30,9 @@ static void test_each_limit_has_its_own_rate(void **state)
 		{LIMIT_SIGN_IN_PAIR, 30},
 		{LIMIT_SIGN_IN_NAME, 6},
 		{LIMIT_PASSWORD_CHANGE, 30},
+		{LIMIT_SIGN_IN_BEGIN, 1.0 / 5},
+		{LIMIT_RESET_ADDRESS, 60},
+		{LIMIT_RESET_NAME, 600},
 		{LIMIT_HOOKS, 1.0 / 50},
 		{LIMIT_HOOK_FAILURES, 0.5},
 	};

@@ -107,13 +107,23 @@ static bool page_of_web_ui(handler_fn handler)
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
 static void only_listed_routes_need_no_token(void **state)
 {
-	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/api/v2/openapi.json",
-		"/assets/:file", "/app/login", "/app/logout", "/app/settings/tokens",
+	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/meta/ip-ranges", "/api/v2/ping",
+		"/api/v2/openapi.json", "/assets/:file", "/app/login", "/app/logout", "/app/settings/tokens",
 		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
 		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",
 		"/oauth/authorize", "/oauth/token", "/auth/:callback", "/auth/:callback/callback",
-		"/github-app/connect/:organization", "/github-app/setup", "/github-app/callback"};
+		"/github-app/connect/:organization", "/github-app/setup", "/github-app/callback",
+		"/oidc/:provider/sign-in", "/oidc/:provider/callback", "/oidc/:provider/sign-out",
+		"/oidc/:provider/backchannel-logout", "/app/login/provider", "/app/settings/identities",
+		"/app/settings/identities/:provider/unlink", "/users/saml/metadata", "/users/saml/metadata.xml",
+		"/users/saml/auth", "/users/saml/logout", "/app/login/factor", "/app/login/passkey",
+		"/app/login/passkey/options", "/app/login/forgot", "/app/login/reset", "/app/settings/confirm",
+		"/app/settings/two-factor", "/app/settings/two-factor/app", "/app/settings/two-factor/app/confirm",
+		"/app/settings/two-factor/passkeys", "/app/settings/two-factor/passkeys/options",
+		"/app/settings/two-factor/recovery-codes", "/app/settings/two-factor/:factor/remove",
+		"/app/settings/sessions", "/app/settings/sessions/end-others", "/app/settings/sessions/:session/end",
+		"/app/admin/impersonation/end"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {

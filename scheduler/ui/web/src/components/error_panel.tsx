@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ApiError, Problem } from "../core/errors.ts";
 import { Button } from "./button.tsx";
+import { SiteText } from "./site_text.tsx";
 
 function ProblemList({ problems, message }: { readonly problems: readonly Problem[]; readonly message: string }) {
 	return (
@@ -33,6 +34,7 @@ export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; reado
 	return (
 		<section class="panel" aria-label="Error">
 			<Problems of={error} />
+			<SiteText name="error" />
 			{error.requestId && <p class="muted">Request {error.requestId}</p>}
 			{onRetry && <Button onPress={onRetry}>Retry</Button>}
 		</section>

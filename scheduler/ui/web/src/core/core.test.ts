@@ -89,6 +89,7 @@ test("a page's text gives the session", () => {
 		csrf: "abc",
 		userId: "user-1",
 		username: "",
+		impersonator: "",
 		siteAdmin: false,
 		build: "",
 	});

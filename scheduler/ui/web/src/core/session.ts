@@ -7,6 +7,7 @@ export type Session = {
 	readonly csrf: string;
 	readonly userId: string;
 	readonly username: string;
+	readonly impersonator: string; // the site admin who acts as the user, or ""
 	readonly siteAdmin: boolean; // whether the pages of site admins are offered; the server decides who may use them
 	readonly build: string;
 };
@@ -22,6 +23,7 @@ function sessionFrom(meta: (name: string) => string): Session {
 		csrf: meta("csrf"),
 		userId: meta("user-id"),
 		username: meta("username"),
+		impersonator: meta("impersonator"),
 		siteAdmin: meta("site-admin") === "true",
 		build: meta("build"),
 	};
@@ -55,7 +57,7 @@ export async function sessionRefresh(): Promise<boolean> {
 		return false;
 	}
 	const fresh = sessionOf(await answer.text());
-	if (fresh.userId !== session().userId) {
+	if (fresh.userId !== session().userId || fresh.impersonator !== session().impersonator) {
 		location.reload();
 		return false;
 	}

@@ -10,17 +10,20 @@ import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from 
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
 
+type Attributes = Readonly<Record<string, unknown>>;
+
 type Props = {
 	readonly kind: Pick<ObjectKind, "type" | "fields" | "item">;
 	readonly item: Resource;
 	readonly reason: string | undefined; // why it can't be changed
 	readonly word?: string;
 	readonly said?: string; // after it was saved
-	readonly onSaved?: (attributes: Readonly<Record<string, unknown>>) => unknown;
+	readonly sent?: (attributes: Attributes) => Attributes; // the attributes of the request, if they are not those of the fields
+	readonly onSaved?: (attributes: Attributes) => unknown;
 };
 
 // A form for the attributes of an object. It sends those that the user has changed, and keeps them after an error.
-export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved", onSaved }: Props) {
+export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved", sent = (attributes) => attributes, onSaved }: Props) {
 	const fields = fieldsFor(kind.fields, item);
 	const [typed, setTyped] = useState<Values>({});
 	const { error, attempt } = useAttempt();
@@ -31,7 +34,7 @@ export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved"
 	const save = () =>
 		attempt(async () => {
 			const relations = Object.keys(relationships).length > 0 && { relationships };
-			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes, ...relations } });
+			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes: sent(attributes), ...relations } });
 			setTyped({});
 			announce(said);
 			await onSaved?.(attributes);

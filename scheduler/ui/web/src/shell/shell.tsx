@@ -10,6 +10,7 @@ import { partLoad } from "../core/part.ts";
 import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
 import { focusKeep, focusPage } from "./focus.ts";
+import { ImpersonationBanner } from "./impersonation.tsx";
 import { KeyList } from "./key_list.tsx";
 import { keysStart, pageKeys } from "./keys.ts";
 import { Notices } from "./notices.tsx";
@@ -113,6 +114,7 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 				Skip to content
 			</a>
 			<TopBar organization={organization} />
+			<ImpersonationBanner />
 			<NewBuildNote />
 			<main id="main" tabIndex={-1} aria-busy={shown?.path !== location.pathname}>
 				{shown && <shown.Page key={shown.path} params={shown.params} />}

@@ -73,6 +73,8 @@ function UserMenu() {
 		<Menu word={session().username}>
 			<a href="/app/settings/tokens">Tokens</a>
 			<a href="/app/settings/password">Password</a>
+			<a href="/app/settings/two-factor">Two-factor authentication</a>
+			<a href="/app/settings/sessions">Sessions</a>
 			<a href="/app/settings/invitations">Invitations</a>
 			<a href="/app/settings/keyboard">Keyboard</a>
 			<a href="/app/settings/theme">Theme and times</a>

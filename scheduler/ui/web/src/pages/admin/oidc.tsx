@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import { Fold } from "../../components/fold.tsx";
 import { address } from "../../core/api.ts";
 import { useQuery } from "../../core/hooks.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
@@ -15,7 +16,7 @@ const guides: readonly { readonly name: string; readonly steps: readonly string[
 		steps: [
 			"Issuer: https://HOST/realms/REALM.",
 			"Clients, Create client: OpenID Connect, a client id, then Client authentication on and Standard flow on.",
-			"Valid redirect URIs and Backchannel logout URL: the two addresses that this page shows. Credentials has the secret.",
+			"Valid redirect URIs and Backchannel logout URL: the two addresses that this page shows. Backchannel logout session required: off. Credentials has the secret.",
 			"Client scopes, the dedicated scope, Add mapper, Group Membership: claim groups, Full group path off, in the ID token.",
 		],
 	},
@@ -23,8 +24,9 @@ const guides: readonly { readonly name: string; readonly steps: readonly string[
 		name: "Entra ID",
 		steps: [
 			"App registrations, New registration: Redirect URI of the kind Web. Issuer: https://login.microsoftonline.com/TENANT/v2.0.",
-			"Certificates & secrets, New client secret. Token configuration, Add groups claim.",
-			"Groups are object ids: set them as the SSO team id of teams. Graph endpoint: https://graph.microsoft.com/v1.0/me/transitiveMemberOf.",
+			"Certificates & secrets, New client secret. Token configuration, Add optional claim email, Add groups claim.",
+			"Here: scopes openid profile email User.Read, claim with the account oid.",
+			"Groups are object ids: set them as the SSO team id of teams. Graph endpoint: https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$select=id&$top=999.",
 		],
 	},
 	{
@@ -39,7 +41,7 @@ const guides: readonly { readonly name: string; readonly steps: readonly string[
 		name: "Google",
 		steps: [
 			"APIs & Services, Credentials, Create OAuth client ID: Web application, with the redirect URI that this page shows.",
-			"Issuer: https://accounts.google.com. Claim with the user name: email. Google sends no groups: use SCIM, or teams by hand.",
+			"Issuer: https://accounts.google.com. Claim with the user name: email. Google sends no groups: clear the claim with the groups, and choose teams by hand. The audience of the project must be internal.",
 		],
 	},
 ];
@@ -49,14 +51,15 @@ function Guides() {
 		<section aria-label="What to do at the provider">
 			<h2>What to do at the provider</h2>
 			{guides.map(({ name, steps }) => (
-				<details key={name}>
-					<summary>{name}</summary>
-					<ol>
-						{steps.map((step) => (
-							<li key={step}>{step}</li>
-						))}
-					</ol>
-				</details>
+				<Fold key={name} summary={name} open={false}>
+					{() => (
+						<ol>
+							{steps.map((step) => (
+								<li key={step}>{step}</li>
+							))}
+						</ol>
+					)}
+				</Fold>
 			))}
 		</section>
 	);

@@ -3,9 +3,11 @@
 
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Problems } from "../../components/error_panel.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { address, change, segment } from "../../core/api.ts";
+import { counted } from "../../core/format.ts";
 import { useAttempt } from "../../core/hooks.ts";
 import { flag, type Resource, text } from "../../core/resource.ts";
 import type { FieldRow } from "../../objects/fields.ts";
@@ -29,7 +31,7 @@ const fields: readonly FieldRow[] = [
 		label: "Claim with the groups",
 		kind: "text",
 		initial: "groups",
-		hint: "A path such as realm_access.roles leads into objects.",
+		hint: "A path such as realm_access.roles leads into objects. A token without the claim means no groups. Empty: the provider sends none, and teams stay as they are.",
 	},
 	{
 		name: "subject-claim",
@@ -88,7 +90,7 @@ function Check({ provider }: { readonly provider: Resource }) {
 			<Problems of={error} />
 			{facts && (
 				<p role="status">
-					The provider answers, with {facts.keys} keys. It {facts["notifies-of-logouts"] ? "tells" : "does not tell"} of logouts.
+					The provider answers, with {counted(facts.keys, "key")}. It {facts["notifies-of-logouts"] ? "tells" : "does not tell"} of logouts.
 				</p>
 			)}
 			<Button label={`Check ${text(provider, "name")}`} onPress={send}>
@@ -117,9 +119,9 @@ export const oidcKind: ObjectKind = {
 			class: "wide",
 			cell: (item) => (
 				<>
-					Redirect URI <code>{location.origin + text(item, "redirect-path")}</code>
+					Redirect URI <CopyId id={location.origin + text(item, "redirect-path")} />
 					<br />
-					Back-channel logout <code>{location.origin + text(item, "logout-path")}</code>
+					Back-channel logout <CopyId id={location.origin + text(item, "logout-path")} />
 				</>
 			),
 		},

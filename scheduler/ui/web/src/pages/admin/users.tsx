@@ -8,7 +8,7 @@ import { flag, linksOf, type Resource, text } from "../../core/resource.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { AdminFrame } from "./admin_frame.tsx";
-import { reasonFor, UserActions } from "./user_actions.tsx";
+import { hasFactor, reasonFor, UserActions } from "./user_actions.tsx";
 
 const shownOrganizations = 3;
 
@@ -41,6 +41,13 @@ const kind: ObjectKind = {
 			head: "Organizations",
 			class: "extra",
 			cell: (item) => organizationsOf(item) || <span class="muted">None</span>,
+		},
+		{ key: "factor", head: "Two factors", class: "extra", cell: (item) => (hasFactor(item) ? "Yes" : <span class="muted">–</span>) },
+		{
+			key: "emergency",
+			head: "Emergency",
+			class: "extra",
+			cell: (item) => (flag(item, "is-break-glass") ? "Yes" : <span class="muted">–</span>),
 		},
 	],
 	actions: (item, reload) => <UserActions user={item} reload={reload} />,

@@ -61,15 +61,27 @@ function matches(event: Resource, search: string): boolean {
 	return texts(event, "words").some((word) => word.toLowerCase().includes(wanted));
 }
 
+// Filters of the server, by their names in the page's address.
+const filters = [
+	{ key: "who", label: "Who", parameter: "filter[actor]" },
+	{ key: "action", label: "Action", parameter: "filter[action]" },
+	{ key: "kind", label: "Kind of object", parameter: "filter[resource-type]" },
+	{ key: "object", label: "Object", parameter: "filter[resource]" },
+] as const;
+
 // path: of the organization, or of the site.
 export function Trail({ path }: { readonly path: string }) {
 	const query = useQuery();
 	const since = query.get("since") ?? "";
+	const until = query.get("until") ?? "";
 	const search = query.get("q") ?? "";
+	const chosen = filters.map(({ key }) => query.get(key) ?? "");
 	const url = address(`${path}/audit-trail`, {
 		"page[number]": query.get("page") ?? undefined,
 		"page[size]": 100,
 		since: since && `${since}T00:00:00.000Z`,
+		until: until && `${until}T23:59:59.999Z`,
+		...Object.fromEntries(filters.map(({ parameter }, i) => [parameter, chosen[i] || undefined])),
 	});
 	// The trail is not JSON:API: its document has no types.
 	const { value: document, error, again } = useRead(url, (signal) => read(url, signal, false));
@@ -79,11 +91,23 @@ export function Trail({ path }: { readonly path: string }) {
 		<>
 			<div class="filters">
 				<TextField label="Since" type={"date" as "text"} value={since} onValue={(value) => queryChange({ since: value, page: "" })} />
+				<TextField label="Until" type={"date" as "text"} value={until} onValue={(value) => queryChange({ until: value, page: "" })} />
+				{filters.map(({ key, label }, i) => (
+					<TextField
+						key={key}
+						label={label}
+						type="search"
+						value={chosen[i] ?? ""}
+						onValue={(value) => queryChange({ [key]: value, page: "" })}
+					/>
+				))}
 				<TextField label="Filter this page" type="search" value={search} onValue={(value) => queryChange({ q: value })} />
 			</div>
 			{error && <ErrorPanel error={error} onRetry={again} />}
 			{late && <Skeleton />}
-			{document && rows.length === 0 && <p class="muted">{search || since ? "Nothing matches." : "Nothing has been recorded yet."}</p>}
+			{document && rows.length === 0 && (
+				<p class="muted">{search || since || until || chosen.some(Boolean) ? "Nothing matches." : "Nothing has been recorded yet."}</p>
+			)}
 			{rows.length > 0 && <Table caption="Audit trail" columns={columns} rows={rows} stacked />}
 			<Pagination pages={pagesOf(document)} />
 		</>

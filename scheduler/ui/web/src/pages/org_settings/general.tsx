@@ -21,6 +21,16 @@ const kind: Pick<ObjectKind, "type" | "fields" | "item"> = {
 			hint: "Of workspaces that have none of their own. For the mode of an agent pool, use the API.",
 		},
 		{ name: "cost-estimation-enabled", label: "Estimate the monthly cost of each plan", kind: "flag" },
+		{
+			name: "collaborator-auth-policy",
+			label: "Members sign in with",
+			kind: "choice",
+			options: [
+				["password", "A password"],
+				["two_factor_mandatory", "A password and a second factor"],
+			],
+			hint: "All owners need a second factor first. People who sign in through a provider are exempt.",
+		},
 		{ name: "session-timeout", label: "Idle sessions end after (minutes)", kind: "number", hint: "Empty: the limit of the site." },
 		{ name: "session-remember", label: "Sessions end after (minutes)", kind: "number", hint: "Empty: the limit of the site." },
 		{
@@ -30,6 +40,18 @@ const kind: Pick<ObjectKind, "type" | "fields" | "item"> = {
 			hint: "Types of resources, such as aws_db_instance. A plan that destroys or replaces some says so above its changes.",
 		},
 		{ name: "user-tokens-enabled", label: "Tokens of users have access", kind: "flag" },
+		{
+			name: "max-ttl-enabled",
+			label: "Tokens have a longest lifetime",
+			kind: "flag",
+			hint: "By their kind: see Tokens.",
+		},
+		{
+			name: "unused-token-days",
+			label: "Delete tokens that are unused for (days)",
+			kind: "number",
+			hint: "Of the organization and its teams. 0: the site's limit.",
+		},
 		{ name: "allow-force-delete-workspaces", label: "Admins of a workspace may delete it while it has resources", kind: "flag" },
 	],
 };

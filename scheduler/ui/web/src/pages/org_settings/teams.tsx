@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
+import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { linkOf, may, number, type Resource, text } from "../../core/resource.ts";
+import { flag, linkOf, may, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
@@ -55,7 +56,21 @@ const kind: ObjectKind = {
 };
 
 function reasonFor(team: Resource, right: string, what: string): string | undefined {
+	if (flag(team, "scim-linked")) {
+		return `the identity provider's group ${text(team, "scim-group-name")} decides who is a member`;
+	}
 	return may(team, right) ? undefined : `you may not ${what} of this team`;
+}
+
+// A team that follows a group of the identity provider.
+function Follows({ team }: { readonly team: Resource }) {
+	return (
+		<p class="note">
+			Members are those of the identity provider's group <strong>{text(team, "scim-group-name")}</strong>
+			{flag(team, "scim-sync-paused") ? ". Paused: changes of the group are not applied." : ". Last change: "}
+			{!flag(team, "scim-sync-paused") && <TimeAgo time={team.attributes["scim-updated-at"]} />}
+		</p>
+	);
 }
 
 const membersOf = (path: string): Linked => ({
@@ -82,6 +97,7 @@ export default function Teams({ params }: PageProps) {
 		>
 			{({ view, item: team, reason, onDone }) => (
 				<>
+					{flag(team, "scim-linked") && <Follows team={team} />}
 					<RelationList
 						item={team}
 						linked={membersOf(view.path)}

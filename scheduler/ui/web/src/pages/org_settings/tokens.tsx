@@ -12,6 +12,8 @@ import { type PageProps, pathTo } from "../../core/router.ts";
 import { SecretNote } from "../../objects/object_list.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
 import { tokenKind } from "./token_kind.tsx";
+import { TokenLimits } from "./token_limits.tsx";
+import { UnusedTokens } from "./unused_tokens.tsx";
 
 const uses = [
 	{ key: "", title: "Organization token", about: "It manages the organization, but can't queue runs.", parameters: {} },
@@ -31,6 +33,12 @@ export default function Tokens({ params }: PageProps) {
 					{uses.map((use) => (
 						<OrganizationToken key={use.key} view={view} use={use} />
 					))}
+					{view.may("can-update-api-token") && (
+						<>
+							<TokenLimits view={view} />
+							<UnusedTokens view={view} />
+						</>
+					)}
 					<h2>Other tokens</h2>
 					<ul>
 						<li>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Pagination } from "../../components/pagination.tsx";
+import { SiteText } from "../../components/site_text.tsx";
 import { Content, EmptyState } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
@@ -41,6 +42,7 @@ export default function Organizations() {
 							<p>
 								<a href="/app/settings/invitations">Your invitations</a> lead to organizations that invite your address.
 							</p>
+							<SiteText name="new-user" />
 						</EmptyState>
 					) : (
 						<>

@@ -7,6 +7,8 @@ const pages = [
 	{ key: "tokens", word: "Tokens" },
 	{ key: "password", word: "Password" },
 	{ key: "identities", word: "Identity providers" },
+	{ key: "two-factor", word: "Two-factor authentication" },
+	{ key: "sessions", word: "Sessions" },
 	{ key: "invitations", word: "Invitations" },
 	{ key: "keyboard", word: "Keyboard" },
 	{ key: "theme", word: "Theme and times" },

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "notifier/delivery/mail.h"
+#include "common/http/mail.h"
 
 #include <string.h>
 
+#include <curl/curl.h>
+
 #include "common/buf.h"
 #include "common/crypto.h"
+#include "common/http/fetch.h"
 
 /* An encoded word has at most 75 characters, and a line of base64 76. These hold 45 and 57 bytes. */
 enum { MESSAGE_LIMIT = 4 << 20, WORD_BYTES = 45, LINE_BYTES = 57 };
@@ -107,4 +110,27 @@ char *mail_write(const struct mail *mail)
 		"Content-Transfer-Encoding: base64\r\n\r\n");
 	text_write(&out, mail->text);
 	return buf_take(&out);
+}
+
+void mail_server_set(void *easy, const struct mail_server *server)
+{
+	static const long tls[] = {[MAIL_TLS_REQUIRED] = CURLUSESSL_ALL,
+		[MAIL_TLS_TRIED] = CURLUSESSL_TRY,
+		[MAIL_TLS_NONE] = CURLUSESSL_NONE};
+
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	curl_easy_setopt(easy, CURLOPT_URL, server->url);
+	curl_easy_setopt(easy, CURLOPT_USE_SSL, tls[server->tls]);
+	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, server->from);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	if (fetch_trusted())
+		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
+	if (!*server->user)
+		return;
+	curl_easy_setopt(easy, CURLOPT_USERNAME, server->user);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, server->password);
+	if (*server->login)
+		curl_easy_setopt(
+			easy, CURLOPT_LOGIN_OPTIONS, text_equal(server->login, "login") ? "AUTH=LOGIN" : "AUTH=PLAIN");
 }
