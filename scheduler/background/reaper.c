@@ -16,6 +16,7 @@
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/saml/sign_in.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/workload/keys.h"
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
@@ -305,6 +306,7 @@ static const struct {
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"factor attempts", 600000, SWEEP_ANY, .sweep = factor_attempts_sweep},
 	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
+	{"workload keys", 3600000, SWEEP_ANY, .sweep = workload_keys_sweep},
 	{"SAML assertions", 60000, SWEEP_ANY, .sweep = saml_assertions_sweep},
 	{"sign-in attempts", 600000, SWEEP_ANY, .sweep = sign_in_attempts_sweep},
 	{"logout tokens", 600000, SWEEP_ANY, .sweep = oidc_logouts_sweep},

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "scheduler/background/republish.h"
+#include "scheduler/auth/workload/keys.h"
 #include "scheduler/commands/command.h"
 #include "scheduler/runs/epoch.h"
 
@@ -20,7 +21,9 @@ int command_restored(struct scheduler *s, const struct command_line *line, struc
 {
 	json_auto_t *runs = NULL;
 
-	if (scheduler_database_ready(s, err) < 0 || epoch_restore(&s->store, &runs, err) < 0)
+	/* Identities that were made after the backup must not pass for ones of now. */
+	if (scheduler_database_ready(s, err) < 0 || epoch_restore(&s->store, &runs, err) < 0 ||
+		workload_keys_replace(&s->store, err) < 0)
 		return -1;
 	if (!line->as_json)
 		fprintf(stderr,

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "scheduler/auth/workload/tokens.h"
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/runs/job_document.sql.h"
 #include "scheduler/store/content/object_url.h"
@@ -71,6 +72,26 @@ static json_t *job_variables(struct store *store, const struct job_document_row 
 	return all;
 }
 
+/* The code of a fork has no identity. Neither have the stages in which no code of the configuration runs. */
+static int identity_add(struct store *store, const struct job_document_row *row, json_t *variables, struct err *err)
+{
+	json_auto_t *workspace = json_shown(row->workspace);
+	const struct workload workload = {.organization = row->organization,
+		.organization_id = row->organization_id,
+		.project = row->project,
+		.project_id = row->project_id,
+		.workspace = json_string_at(workspace, "name"),
+		.workspace_id = json_string_at(workspace, "id"),
+		.run = row->run,
+		.phase = row->stage,
+		.attempt = row->attempt,
+		.seconds = row->time_limit};
+
+	if (row->from_fork || (!text_equal(row->stage, "plan") && !text_equal(row->stage, "apply")))
+		return 0;
+	return workload_tokens_add(store, &workload, variables, err);
+}
+
 /* The private key that the run fetches modules with; "" if its workspace has no key. A new reference, or NULL with
  * *err. */
 static json_t *job_ssh_key(struct store *store, const struct job_document_row *row, struct err *err)
@@ -127,7 +148,7 @@ json_t *job_document(
 	json_auto_t *variables = ssh_key ? job_variables(store, row, err) : NULL;
 	json_auto_t *job = NULL, *subject = NULL, *options = NULL;
 
-	if (!variables)
+	if (!variables || identity_add(store, row, variables, err) < 0)
 		return NULL;
 	job = json_pack("{ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
 		store->settings->public_url, "ssh-key", ssh_key, "variables", variables, "rescue",

@@ -16,7 +16,8 @@
 -- debug boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, invoke_addrs jsonb,
 -- has_state boolean, has_init boolean, has_plan_json boolean, watched boolean, json_later boolean,
 -- time_limit bigint, stop smallint, pool text, waited numeric, waited_free numeric null,
--- snapshot_sealed bytea null, variables_sealed bytea null, ssh_key_id text null, ssh_key_sealed bytea null
+-- project_id text, from_fork boolean, snapshot_sealed bytea null, variables_sealed bytea null,
+-- ssh_key_id text null, ssh_key_sealed bytea null
 select j.id as job, j.attempt, j.stage, r.id as run,
     case j.stage when 'apply' then 'apply' else 'plan' end || substr(r.id, 4) as log,
     g.name as organization, g.id as organization_id, x.name as project,
@@ -57,6 +58,8 @@ select j.id as job, j.attempt, j.stage, r.id as run,
         from pool_capacity c
         where c.pool_id = j.pool_id and c.free_since is not null
     ) as waited_free,
+    x.id as project_id,
+    f.from_fork,
     i.snapshot_sealed, i.variables_sealed, s.id as ssh_key_id, s.value_sealed as ssh_key_sealed
 from jobs j
 cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else 'plan-seconds' end as name) t
@@ -65,13 +68,15 @@ join run_inputs i on i.run_id = r.id
 join workspaces w on w.id = j.workspace_id
 join organizations g on g.id = w.organization_id
 join projects x on x.id = w.project_id
--- The code of a fork gets no key.
-left join ssh_keys s on s.id = w.ssh_key_id and j.stage in ('plan', 'apply')
-    and not exists (
+cross join lateral (
+    select exists (
         select 1
         from configuration_commits k
         where k.configuration_version_id = i.configuration_version_id and k.detail @> '{"from-fork": true}'
-    )
+    ) as from_fork
+) f
+-- The code of a fork gets no key.
+left join ssh_keys s on s.id = w.ssh_key_id and j.stage in ('plan', 'apply') and not f.from_fork
 join operations p on p.id = 'plan' || substr(r.id, 4)
 join agent_pools ap on ap.id = j.pool_id
 left join organizations ao on ao.id = ap.organization_id

@@ -51,6 +51,7 @@
     state_hash = :key, state_hash > :after, state_hash)
 (identity_providers.secret_sealed, identity_providers, secret_sealed, 'identity-provider:' || id, id, id = :key,
     id > :after, id)
+(workload_keys.private_sealed, workload_keys, private_sealed, 'workload-key:' || id, id, id = :key, id > :after, id)
 (sign_in_attempts.secrets_sealed, sign_in_attempts, secrets_sealed, 'sign-in-attempt:' || state_hash, state_hash,
     state_hash = :key, state_hash > :after, state_hash)
 (blobs.bytes_sealed, blobs, bytes_sealed, id, id, id = :key, id > :after, id);
@@ -73,7 +74,8 @@
 -- reads: blobs, identity_providers, log_chunks, notification_configurations, notification_responses,
 -- policy_set_parameters, rescues, run_inputs, second_factors, sign_in_attempts, site_secrets, ssh_keys,
 -- state_bases, state_version_outputs, task_results, tasks, unrecorded_resources, variables, vcs_authorizations,
--- vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations, vcs_repositories, vcs_tokens
+-- vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations, vcs_repositories, vcs_tokens,
+-- workload_keys
 -- gives: sealed_count
 select :seal_number(:column) as number, count(*) as count
 from :table
