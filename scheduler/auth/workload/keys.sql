@@ -27,11 +27,11 @@ select pg_advisory_xact_lock(hashtextextended('workload-keys', 0));
 -- In how many seconds a new key must sign: 0 for the first, a day if the last one is nearly as old as `days`. No row
 -- if it is not time.
 -- reads: workload_keys
--- takes: days bigint
+-- takes: days integer
 -- gives: delay bigint
 select case when l.signs_from is null then 0 else 86400 end::bigint as delay
 from (select max(signs_from) as signs_from from workload_keys) l
-where l.signs_from is null or l.signs_from < now() + interval '1 day' - make_interval(days => :days::int);
+where l.signs_from is null or l.signs_from < now() + interval '1 day' - make_interval(days => :days);
 
 -- statement: workload_key_next
 -- A row if there is a key that does not sign yet.
