@@ -17,7 +17,7 @@ from support.site import new_folder
 
 IMAGE = ROOT / "deploy/image"
 ACCOUNT = 65532
-MAX_SIZE = 120 << 20
+MAX_SIZE = 128 << 20  # 31 MB are the ICU of libxml2, which reads SAML
 # The programs that the processes start, and those that their scripts start.
 PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "opa", "sh", "sed", "env"
 
@@ -115,7 +115,7 @@ def test_the_image_contains_all_needed_libraries(tree):
     folders = tree / "usr/lib/git-core", tree / "usr/bin", tree / "usr/libexec/runyard"
     for path in (path for folder in folders for path in folder.iterdir() if not path.is_symlink()):
         needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(\S+)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True).stdout)
-        missing = [name for name in needed if not list(tree.glob(f"usr/lib/*/{name}")) and not (tree / "usr/lib64" / name).exists()]
+        missing = [name for name in needed if not list(tree.glob(f"usr/lib/*/{name}")) and not (tree / "usr/lib" / name).exists() and not (tree / "usr/lib64" / name).exists()]
         assert not missing, (path, missing)
 
 

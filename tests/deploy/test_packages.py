@@ -11,7 +11,7 @@ from support.release import PROCESSES, files, run
 
 # Further programs that the process starts; libraries are found by dpkg-shlibdeps. runyard-policy loads the libcurl that the worker links.
 NEEDS = {
-    "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3", "liblasso3", "libxmlsec1-openssl", "libseccomp2"},
+    "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3", "liblasso3", "libseccomp2"},
     "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
     "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "tzdata", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
 }
