@@ -101,8 +101,6 @@ UNSUPPORTED = [  # type, attribute, clients' default, refused value, a word of t
     ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "All owners need two-factor"),
     ("organizations", "collaborator-auth-policy", "password", "nonsense", "must be password"),
     ("organizations", "enforce-hyok", False, True, "HYOK"),
-    ("organizations", "max-ttl-enabled", False, True, "tokens"),
-    ("organizations", "owners-team-saml-role-id", "", "a-role", "SAML"),
     ("organizations", "send-passing-statuses-for-untriggered-speculative-plans", False, True, "aggregated-commit-status-enabled: false"),
 ]
 
