@@ -6,7 +6,7 @@ import { useTitle } from "../../core/title.ts";
 import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 
-type Props = { readonly section: SectionKey; readonly intro?: ComponentChildren; readonly children: ComponentChildren };
+type Props = { readonly section: SectionKey; readonly intro?: ComponentChildren | undefined; readonly children: ComponentChildren };
 
 // A page for site admins. To others it does not exist, and the API refuses what it would show.
 export function AdminFrame({ section, intro, children }: Props) {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Content } from "../../components/states.tsx";
-import { address } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
 import type { FieldRow } from "../../objects/fields.ts";
-import { SettingsForm } from "../../objects/settings_form.tsx";
-import { AdminFrame } from "./admin_frame.tsx";
+import { SettingsPage } from "./settings_page.tsx";
 
-const path = "/admin/general-settings";
 const timeoutHint = "Such as 2h or 1h30m. Empty: no limit of the site. Organizations can have their own.";
 
 const fields: readonly FieldRow[] = [
@@ -77,17 +72,6 @@ const fields: readonly FieldRow[] = [
 	{ name: "apply-timeout", label: "Time limit of applies", kind: "text", nullable: true, hint: timeoutHint },
 ];
 
-const kind = { type: "general-settings", fields, item: () => path };
-
-function Settings() {
-	const settings = useDocument(address(path));
-	return <Content of={settings}>{() => settings.item && <SettingsForm kind={kind} item={settings.item} reason={undefined} />}</Content>;
-}
-
 export default function AdminGeneral() {
-	return (
-		<AdminFrame section="general">
-			<Settings />
-		</AdminFrame>
-	);
+	return <SettingsPage section="general" type="general-settings" fields={fields} />;
 }

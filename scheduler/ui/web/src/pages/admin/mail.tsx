@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Content } from "../../components/states.tsx";
-import { address } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
 import type { FieldRow, Values } from "../../objects/fields.ts";
-import { SettingsForm } from "../../objects/settings_form.tsx";
-import { AdminFrame } from "./admin_frame.tsx";
+import { SettingsPage } from "./settings_page.tsx";
 
-const path = "/admin/smtp-settings";
 const withLogin = (values: Values) => values.auth !== "none";
 
 const fields: readonly FieldRow[] = [
@@ -29,20 +24,13 @@ const fields: readonly FieldRow[] = [
 	{ name: "test-email-address", label: "Send a test mail to", kind: "email", hint: "Nothing is saved if the server refuses it." },
 ];
 
-const kind = { type: "smtp-settings", fields, item: () => path };
-
-function Settings() {
-	const settings = useDocument(address(path));
-	return <Content of={settings}>{() => settings.item && <SettingsForm kind={kind} item={settings.item} reason={undefined} />}</Content>;
-}
-
 export default function AdminMail() {
 	return (
-		<AdminFrame
+		<SettingsPage
 			section="mail"
 			intro="Invitations and notifications by e-mail. While it is off, the notifiers use the server of their options."
-		>
-			<Settings />
-		</AdminFrame>
+			type="smtp-settings"
+			fields={fields}
+		/>
 	);
 }

@@ -3,13 +3,14 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { SearchField } from "../../components/search_field.tsx";
 import { Content } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
-import { address, change } from "../../core/api.ts";
-import { type Loaded, useDocument, useQuery } from "../../core/hooks.ts";
+import { address, change, segment } from "../../core/api.ts";
+import { type Loaded, useAttempt, useDocument, useQuery } from "../../core/hooks.ts";
 import { flag, type Resource, text } from "../../core/resource.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { tokenKind } from "../org_settings/token_kind.tsx";
@@ -20,7 +21,7 @@ const settingsUrl = address("/admin/scim-settings");
 
 const scimTokens = {
 	...tokenKind,
-	item: (id: string) => `/admin/scim-tokens/${encodeURIComponent(id)}`,
+	item: (id: string) => `/admin/scim-tokens/${segment(id)}`,
 	empty: "No tokens. The identity provider needs one.",
 	removes: "The identity provider that uses the token is refused from then on.",
 	fields: [
@@ -59,26 +60,19 @@ function stateOf(settings: Resource) {
 
 function Switches({ settings, reload }: { readonly settings: Resource; readonly reload: () => Promise<void> }) {
 	const [asking, setAsking] = useState(false);
-	const [problem, setProblem] = useState("");
+	const { error, attempt } = useAttempt();
 	const enabled = flag(settings, "enabled");
 	const paused = flag(settings, "paused");
 	const send = async (attributes: object, said: string) => {
-		try {
+		await attempt(async () => {
 			await change("PATCH", settingsUrl, { data: { type: "scim-settings", attributes } });
-			setProblem("");
 			announce(said);
-		} catch (failure) {
-			setProblem(failure instanceof Error ? failure.message : String(failure));
-		}
+		});
 		await reload();
 	};
 	return (
 		<>
-			{problem && (
-				<p class="field-error" role="alert">
-					{problem}
-				</p>
-			)}
+			<Problems of={error} />
 			{enabled ? (
 				<>
 					<Button onPress={() => send({ paused: !paused }, paused ? "Provisioning is resumed" : "Provisioning is paused")}>

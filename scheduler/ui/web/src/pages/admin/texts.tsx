@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Content } from "../../components/states.tsx";
-import { address } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
 import type { FieldRow } from "../../objects/fields.ts";
-import { SettingsForm } from "../../objects/settings_form.tsx";
-import { AdminFrame } from "./admin_frame.tsx";
-
-const path = "/admin/customization-settings";
+import { SettingsPage } from "./settings_page.tsx";
 
 const fields: readonly FieldRow[] = [
 	{ name: "support-email-address", label: "Address of the support", kind: "email", hint: "On the sign-in page and in invitations." },
@@ -16,17 +10,13 @@ const fields: readonly FieldRow[] = [
 	{ name: "footer", label: "At the end of each page", kind: "long" },
 ];
 
-const kind = { type: "customization-settings", fields, item: () => path };
-
-function Settings() {
-	const settings = useDocument(address(path));
-	return <Content of={settings}>{() => settings.item && <SettingsForm kind={kind} item={settings.item} reason={undefined} />}</Content>;
-}
-
 export default function AdminTexts() {
 	return (
-		<AdminFrame section="texts" intro="HTML with paragraphs, lists, links and emphasis. Other elements are left out.">
-			<Settings />
-		</AdminFrame>
+		<SettingsPage
+			section="texts"
+			intro="HTML with paragraphs, lists, links and emphasis. Other elements are left out."
+			type="customization-settings"
+			fields={fields}
+		/>
 	);
 }

@@ -65,7 +65,7 @@ function Impersonation({ user, onClose }: { readonly user: Resource; readonly on
 	const name = text(user, "username");
 	const begin = async () => {
 		await change("POST", address(`/admin/users/${segment(user.id)}/actions/impersonate`), { reason });
-		// The other pages of the browser are the user's, too. This page listens as well, so it says so when it is left.
+		// The other pages of the browser are the user's, too. They are told when this page is left: told now, this page would reload, too.
 		addEventListener("pagehide", () => new BroadcastChannel("runyard").postMessage("sign-in"));
 		location.assign("/app");
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FilterChips } from "../../components/filters.tsx";
-import { address } from "../../core/api.ts";
+import { address, segment } from "../../core/api.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
@@ -26,7 +26,7 @@ function kindOf(view: OrganizationView, teams: readonly Resource[]): ObjectKind 
 	const team = {
 		key: "team",
 		head: "Team",
-		cell: (token: Resource) => <a href={`${below}/teams?id=${encodeURIComponent(teamOf(token))}`}>{nameOf(token)}</a>,
+		cell: (token: Resource) => <a href={`${below}/teams?id=${segment(teamOf(token))}`}>{nameOf(token)}</a>,
 	};
 	return {
 		...tokenKind,
