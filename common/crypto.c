@@ -271,6 +271,21 @@ int crypto_base64_decode(const char *text, struct buf *ret_bytes)
 	return got < 0 ? -1 : buf_append(ret_bytes, bytes, (size_t)got - (len - digits));
 }
 
+int crypto_base64url_decode(const char *text, size_t len, struct buf *ret_bytes)
+{
+	_cleanup_(buf_release) struct buf padded = BUF_INIT(len + 4);
+
+	if (len % 4 == 1)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		if (strchr("+/=", text[i])) /* also finds a null byte */
+			return -1;
+		buf_append(&padded, text[i] == '-' ? "+" : text[i] == '_' ? "/" : &text[i], 1);
+	}
+	buf_append(&padded, "==", (4 - len % 4) % 4);
+	return len ? crypto_base64_decode(buf_str(&padded), ret_bytes) : 0;
+}
+
 static int place_of(const struct keys *keys, uint32_t id)
 {
 	for (size_t i = 0; i < keys->count; i++)

@@ -56,6 +56,8 @@ char *crypto_base64(const void *bytes, size_t len);
 /* Base64url without padding. */
 char *crypto_base64url(const void *bytes, size_t len);
 int crypto_base64_decode(const char *text, struct buf *ret_bytes);
+/* -1 for a text that is not base64url without padding. */
+int crypto_base64url_decode(const char *text, size_t len, struct buf *ret_bytes);
 
 struct keyring;
 

@@ -49,6 +49,14 @@ void text_copy(char *field, size_t size, const char *text)
 	field[len] = '\0';
 }
 
+void text_copy_lower(char *field, size_t size, const char *text)
+{
+	text_copy(field, size, text);
+	for (char *at = field; *at; at++)
+		if (*at >= 'A' && *at <= 'Z')
+			*at = (char)(*at - 'A' + 'a');
+}
+
 void text_label(char *field, size_t size, const char *name)
 {
 	text_copy(field, size, name);

@@ -21,6 +21,8 @@ const char *text_or_empty(const char *text);
 const char *text_or_null(const char *text);
 /* Copies into a fixed field of `size` bytes. Truncates between UTF-8 characters; always terminated. */
 void text_copy(char *field, size_t size, const char *text);
+/* The same in lower case; only ASCII letters change. */
+void text_copy_lower(char *field, size_t size, const char *text);
 /* Converts the name of an attribute to words: "auto-apply" to "Auto apply". */
 void text_label(char *field, size_t size, const char *name);
 /* Decodes %XX in place. "%00", and a percent sign without two hexadecimal digits, stay as they are. */

@@ -134,3 +134,30 @@ void mail_server_set(void *easy, const struct mail_server *server)
 		curl_easy_setopt(
 			easy, CURLOPT_LOGIN_OPTIONS, text_equal(server->login, "login") ? "AUTH=LOGIN" : "AUTH=PLAIN");
 }
+
+struct mail_server mail_server_of(const json_t *named)
+{
+	bool tried = text_equal(json_string_at(named, "tls"), "tried");
+
+	return (struct mail_server){.url = text_or_empty(json_string_at(named, "url")),
+		.from = text_or_empty(json_string_at(named, "from")),
+		.user = text_or_empty(json_string_at(named, "user")),
+		.password = text_or_empty(json_string_at(named, "password")),
+		.login = text_or_empty(json_string_at(named, "login")),
+		.tls = tried ? MAIL_TLS_TRIED : MAIL_TLS_REQUIRED};
+}
+
+struct mail_source mail_source_of(char *text)
+{
+	return (struct mail_source){.text = text, .len = strlen(text)};
+}
+
+size_t mail_read(char *bytes, size_t size, size_t count, void *data)
+{
+	struct mail_source *source = data;
+	size_t left = source->len - source->read, len = size * count < left ? size * count : left;
+
+	memcpy(bytes, source->text + source->read, len);
+	source->read += len;
+	return len;
+}

@@ -33,8 +33,19 @@ struct mail_server {
 	enum mail_tls tls;           /* of smtp:// */
 };
 
+/* The server of the site's settings, as a claim names it (proto/README.md). Borrowed from the object. */
+struct mail_server mail_server_of(const json_t *named);
 /* Sets the server's options of a libcurl handle: url, TLS, login and sender. The caller sets the recipients, the
  * message, the timeouts and the guard. */
 void mail_server_set(void *easy, const struct mail_server *server);
+
+/* A message that libcurl reads: CURLOPT_READFUNCTION is mail_read, CURLOPT_READDATA the source. */
+struct mail_source {
+	char *text; /* owned */
+	size_t len, read;
+};
+/* Takes the text. */
+struct mail_source mail_source_of(char *text);
+size_t mail_read(char *bytes, size_t size, size_t count, void *source);
 
 #endif

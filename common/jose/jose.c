@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/crypto.h"
 #include "common/err.h"
 
 enum { TOLERANCE = 60 };
@@ -24,7 +25,7 @@ static json_t *object_decode(const char *part, size_t len)
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(JWT_LIMIT);
 	json_t *object;
 
-	if (jose_decode(part, len, &bytes) < 0)
+	if (crypto_base64url_decode(part, len, &bytes) < 0)
 		return NULL;
 	object = json_loadb(bytes.data, bytes.len, JSON_REJECT_DUPLICATES, NULL);
 	if (json_is_object(object))
@@ -48,7 +49,7 @@ static int parts_read(const char *text, struct jwt *jwt, struct err *err)
 		return refuse(jwt, err, "does not have three parts");
 	jwt->header = object_decode(text, (size_t)(first - text));
 	jwt->claims = object_decode(first + 1, (size_t)(second - first - 1));
-	if (!jwt->header || !jwt->claims || jose_decode(second + 1, strlen(second + 1), &signature) < 0)
+	if (!jwt->header || !jwt->claims || crypto_base64url_decode(second + 1, strlen(second + 1), &signature) < 0)
 		return refuse(jwt, err, "is not of base64url and JSON");
 	jwt->signed_part = mem_printf("%.*s", (int)(second - text), text);
 	jwt->signature = mem_new(signature.len + 1, 1);
@@ -114,13 +115,8 @@ int jwt_verify(const struct jwt *jwt, const json_t *keys, struct err *err)
 
 static bool audience_has(const json_t *audience, const char *wanted)
 {
-	const json_t *one;
-	size_t i;
-
-	if (json_is_string(audience))
-		return text_equal(json_string_value(audience), wanted);
-	json_array_foreach(audience, i, one) if (text_equal(json_string_value(one), wanted)) return true;
-	return false;
+	return json_is_string(audience) ? text_equal(json_string_value(audience), wanted)
+					: json_has_text(audience, wanted);
 }
 
 static bool number_of(const json_t *claims, const char *name, long long *ret)

@@ -27,21 +27,6 @@ FREE_BY(OSSL_PARAM, params_freep, OSSL_PARAM_free)
 FREE_BY(BIGNUM, bn_freep, BN_free)
 FREE_BY(ECDSA_SIG, ecdsa_freep, ECDSA_SIG_free)
 
-int jose_decode(const char *text, size_t len, struct buf *ret_bytes)
-{
-	_cleanup_(buf_release) struct buf padded = BUF_INIT(2 * JWT_LIMIT);
-
-	if (len % 4 == 1)
-		return -1;
-	for (size_t i = 0; i < len; i++) {
-		if (strchr("+/=", text[i]) || !text[i])
-			return -1;
-		buf_append(&padded, text[i] == '-' ? "+" : text[i] == '_' ? "/" : &text[i], 1);
-	}
-	buf_append(&padded, "==", (4 - len % 4) % 4);
-	return len ? crypto_base64_decode(buf_str(&padded), ret_bytes) : 0;
-}
-
 /* ---- keys ---- */
 
 /* A member of the key as bytes. */
@@ -49,7 +34,7 @@ static int member_read(const json_t *key, const char *name, struct buf *ret_byte
 {
 	const char *text = json_string_value(json_object_get(key, name));
 
-	if (!text || strlen(text) > NUMBER_LIMIT || jose_decode(text, strlen(text), ret_bytes) < 0)
+	if (!text || strlen(text) > NUMBER_LIMIT || crypto_base64url_decode(text, strlen(text), ret_bytes) < 0)
 		return -1;
 	return ret_bytes->len ? 0 : -1;
 }

@@ -9,8 +9,6 @@
 
 enum { JWT_LIMIT = 64 << 10 };
 
-/* Decodes base64url without padding, as RFC 7515 has it. Returns -1 for any other text. */
-int jose_decode(const char *text, size_t len, struct buf *ret_bytes);
 bool jose_algorithm_known(const char *algorithm);
 /* A text that was signed. Borrowed. */
 struct jose_signed {

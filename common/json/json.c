@@ -75,6 +75,15 @@ bool json_bool_at(const json_t *value, const char *path, bool fallback)
 	return json_is_boolean(at) ? json_is_true(at) : fallback;
 }
 
+bool json_has_text(const json_t *array, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item) if (text_equal(json_string_value(item), text)) return true;
+	return false;
+}
+
 json_t *json_string_or_null(const char *text)
 {
 	return text ? json_string(text) : json_null();

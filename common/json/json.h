@@ -31,6 +31,8 @@ const char *json_string_at(const json_t *value, const char *path);
 long long json_int_at(const json_t *value, const char *path, long long fallback);
 /* The boolean at the path, or the fallback. */
 bool json_bool_at(const json_t *value, const char *path, bool fallback);
+/* Whether the array has the text. */
+bool json_has_text(const json_t *array, const char *text);
 /* A JSON string, or null for NULL. A new reference. */
 json_t *json_string_or_null(const char *text);
 

@@ -6,10 +6,10 @@
 
 #include "common/clock.h"
 #include "common/http/fetch.h"
+#include "common/http/mail.h"
 #include "common/log.h"
 #include "common/loop/retry.h"
 #include "notifier/delivery/hosts.h"
-#include "common/http/mail.h"
 #include "notifier/delivery/send.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"

@@ -38,9 +38,8 @@ struct sending {
 	struct buf answer;        /* the first ANSWER_COLLECTED bytes; of a call, all */
 	size_t max_answer;        /* bytes; a larger one is an error */
 	struct curl_slist *call_headers;
-	json_t *headers; /* of the answer, if its kind reports them */
-	char *message;   /* a mail's */
-	size_t message_len, message_sent;
+	json_t *headers;            /* of the answer, if its kind reports them */
+	struct mail_source message; /* a mail's */
 	struct curl_slist *recipients;
 	size_t answer_len, header_len;
 	bool too_large, opening, keep;
@@ -66,7 +65,7 @@ static void sending_free(struct sending *sending)
 	curl_easy_cleanup(sending->easy);
 	buf_release(&sending->answer);
 	json_decref(sending->headers);
-	free(sending->message);
+	free(sending->message.text);
 	curl_slist_free_all(sending->recipients);
 	curl_slist_free_all(sending->call_headers);
 	sending->delivery->sending = NULL;
@@ -253,16 +252,6 @@ static void set_request(struct sending *sending)
 
 /* ---- mail ---- */
 
-static size_t message_wanted(char *bytes, size_t size, size_t count, void *data)
-{
-	struct sending *sending = data;
-	size_t left = sending->message_len - sending->message_sent, len = size * count < left ? size * count : left;
-
-	memcpy(bytes, sending->message + sending->message_sent, len);
-	sending->message_sent += len;
-	return len;
-}
-
 /* Keeps the server's last reply, such as "250 2.0.0 queued as 4F". The reply to QUIT (221) is not kept. */
 static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
 {
@@ -284,16 +273,8 @@ static size_t reply_came(char *bytes, size_t size, size_t count, void *data)
 static struct mail_server server_of(const struct sending *sending)
 {
 	const json_t *named = json_object_get(sending->delivery->mail, "server");
-	const char *tls = json_string_at(named, "tls");
 
-	if (!named)
-		return sending->sender->spec.mail;
-	return (struct mail_server){.url = text_or_empty(json_string_at(named, "url")),
-		.from = text_or_empty(json_string_at(named, "from")),
-		.user = text_or_empty(json_string_at(named, "user")),
-		.password = text_or_empty(json_string_at(named, "password")),
-		.login = text_or_empty(json_string_at(named, "login")),
-		.tls = text_equal(tls, "tried") ? MAIL_TLS_TRIED : MAIL_TLS_REQUIRED};
+	return named ? mail_server_of(named) : sending->sender->spec.mail;
 }
 
 static void mail_fill(struct sending *sending, const char *from)
@@ -308,8 +289,7 @@ static void mail_fill(struct sending *sending, const char *from)
 		.at = time(NULL)};
 	size_t i;
 
-	sending->message = mail_write(&mail);
-	sending->message_len = strlen(sending->message);
+	sending->message = mail_source_of(mail_write(&mail));
 	json_array_foreach(to, i, address) if (mail_address_valid(json_string_value(address))) sending->recipients =
 		curl_slist_append(sending->recipients, json_string_value(address));
 }
@@ -325,8 +305,8 @@ static int set_mail(struct sending *sending, struct err *err)
 	mail_server_set(easy, &server);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
-	curl_easy_setopt(easy, CURLOPT_READFUNCTION, message_wanted);
-	curl_easy_setopt(easy, CURLOPT_READDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, mail_read);
+	curl_easy_setopt(easy, CURLOPT_READDATA, &sending->message);
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, reply_came);
 	if (!json_object_get(sending->delivery->mail, "server"))
 		return 0;

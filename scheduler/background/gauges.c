@@ -6,11 +6,11 @@
 
 #include "common/metrics.h"
 #include "proto/states.h"
+#include "scheduler/background/audit/audit_exports.h"
+#include "scheduler/background/audit/audit_exports.sql.h"
 #include "scheduler/background/gauges.sql.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/metrics.h"
-#include "scheduler/background/audit/audit_exports.h"
-#include "scheduler/background/audit/audit_exports.sql.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 #include "scheduler/store/workers/workers.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/site/test_mail.h"
 
-#include <string.h>
 #include <time.h>
 
 #include <curl/curl.h>
@@ -16,8 +15,7 @@ struct sending {
 	CURL *easy;
 	struct curl_slist *recipients;
 	struct guarded guarded;
-	char *message;
-	size_t len, sent;
+	struct mail_source message;
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -25,17 +23,7 @@ static void sending_release(struct sending *sending)
 {
 	curl_slist_free_all(sending->recipients);
 	curl_easy_cleanup(sending->easy);
-	free(sending->message);
-}
-
-static size_t message_wanted(char *bytes, size_t size, size_t count, void *data)
-{
-	struct sending *sending = data;
-	size_t left = sending->len - sending->sent, len = size * count < left ? size * count : left;
-
-	memcpy(bytes, sending->message + sending->sent, len);
-	sending->sent += len;
-	return len;
+	free(sending->message.text);
 }
 
 static void message_write(struct sending *sending, const struct store *store, const char *from, const char *recipient)
@@ -50,8 +38,7 @@ static void message_write(struct sending *sending, const struct store *store, co
 		.text = text,
 		.at = time(NULL)};
 
-	sending->message = mail_write(&mail);
-	sending->len = strlen(sending->message);
+	sending->message = mail_source_of(mail_write(&mail));
 	sending->recipients = curl_slist_append(NULL, recipient);
 }
 
@@ -61,8 +48,8 @@ static void options_set(struct sending *sending, const struct mail_server *serve
 
 	mail_server_set(easy, server);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
-	curl_easy_setopt(easy, CURLOPT_READFUNCTION, message_wanted);
-	curl_easy_setopt(easy, CURLOPT_READDATA, sending);
+	curl_easy_setopt(easy, CURLOPT_READFUNCTION, mail_read);
+	curl_easy_setopt(easy, CURLOPT_READDATA, &sending->message);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
@@ -87,12 +74,7 @@ static int outcome(const struct sending *sending, CURLcode code, struct err *err
 
 int test_mail_send(const struct store *store, const json_t *named, const char *recipient, struct err *err)
 {
-	const struct mail_server server = {.url = json_string_at(named, "url"),
-		.from = json_string_at(named, "from"),
-		.user = json_string_at(named, "user"),
-		.password = json_string_at(named, "password"),
-		.login = json_string_at(named, "login"),
-		.tls = text_equal(json_string_at(named, "tls"), "tried") ? MAIL_TLS_TRIED : MAIL_TLS_REQUIRED};
+	const struct mail_server server = mail_server_of(named);
 	_cleanup_(sending_release) struct sending sending = {
 		.easy = easy_new(), .guarded = {.guard = store->settings->task_guard, .mail = true}};
 

@@ -3,8 +3,6 @@
 
 #include "scheduler/background/audit/audit_exports.sql.h"
 
-#include <stdio.h>
-
 int audit_sink_register(struct store *store, const char *sink, struct err *err)
 {
 	return db_query(store->db, NULL, err, audit_sink_register, .sink = sink);
@@ -45,12 +43,8 @@ int audit_unsent_done(struct store *store, const char *sink, const struct rows *
 {
 	_cleanup_(db_array_release) struct db_array positions = DB_ARRAY_INIT;
 
-	for (int i = 0; i < rows->count; i++) {
-		char position[32];
-
-		snprintf(position, sizeof(position), "%lld", row_of(audit_unsent, rows, i)->position);
-		db_array_add(&positions, position);
-	}
+	for (int i = 0; i < rows->count; i++)
+		db_array_add_int(&positions, row_of(audit_unsent, rows, i)->position);
 	return db_query(store->db, NULL, err, audit_unsent_delete, .sink = sink, .positions = &positions);
 }
 

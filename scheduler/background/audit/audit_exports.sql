@@ -52,8 +52,8 @@ select 1 from audit_unsent where sink = :sink limit 1;
 -- statement: audit_unsent_delete
 -- Forgets events that were sent.
 -- index: audit_unsent_pkey
--- takes: sink text, positions text[]
-delete from audit_unsent where sink = :sink and position = any(:positions::text[]::bigint[]);
+-- takes: sink text, positions bigint[]
+delete from audit_unsent where sink = :sink and position = any(:positions::bigint[]);
 
 -- statement: audit_sink_note
 -- Notes the result of the last attempt.

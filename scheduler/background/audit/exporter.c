@@ -10,11 +10,11 @@
 #include "common/ids.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/background/audit/audit_exports.h"
 #include "scheduler/background/audit/event_text.h"
 #include "scheduler/metrics.h"
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/outbox/publisher.h"
-#include "scheduler/background/audit/audit_exports.h"
 
 /* A lease is longer than an attempt to send can take. */
 enum { LOOK_MS = 300, RETRY_MS = 3000, LEASE_SECONDS = 60, MAX_EVENTS = 500, FRAMES_LIMIT = 64 << 20 };

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "scheduler/store/content/seals.h"
 #include "scheduler/store/site_settings.h"
 
 /* The context that seals a code. The code's content is the membership's id. */
 #define CODE_CONTEXT "invitation-code"
 
-enum { CODE_LIMIT = 256, MAIL_LIMIT = 16 << 10 };
+enum { MAIL_LIMIT = 16 << 10 };
 
 static int not_found(struct err *err)
 {
@@ -131,29 +132,16 @@ int invitation_mail_queue(struct store *store, const char *membership_id, struct
 		.new_id = id_new("ntf").text, .notification_seconds = store->settings->notification_seconds);
 }
 
-/* Any key of the keyring opens the code, so a link stays valid during a key rotation. The caller frees it. */
-static char *code_make(const struct store *store, const char *membership_id)
-{
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT);
-
-	keyring_seal(store->keyring, CODE_CONTEXT, text_bytes(membership_id), &sealed);
-	return crypto_base64(sealed.data, sealed.len);
-}
-
 bool invitation_code_valid(const struct store *store, const char *membership_id, const char *code)
 {
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT), opened = BUF_INIT(CODE_LIMIT);
-	struct err ignored = ERR_INIT;
+	struct id id;
 
-	if (strlen(code) > CODE_LIMIT || crypto_base64_decode(code, &sealed) < 0 ||
-		keyring_open(store->keyring, CODE_CONTEXT, buf_bytes(&sealed), &opened, &ignored) < 0)
-		return false;
-	return text_equal(buf_str(&opened), membership_id);
+	return code_open(store, CODE_CONTEXT, code, &id) && text_equal(id.text, membership_id);
 }
 
 char *invitation_mail_text(const struct store *store, const struct invitation_mail *mail)
 {
-	_cleanup_(freep) char *code = code_make(store, mail->membership_id);
+	_cleanup_(freep) char *code = code_seal(store, CODE_CONTEXT, mail->membership_id);
 	_cleanup_(freep) char *support = site_text("support-email-address");
 	struct buf text = BUF_INIT(MAIL_LIMIT);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/seals.h"
 
-enum { SEALED_LIMIT = 1 << 30, SECRET_LIMIT = 1 << 20 };
+#include <string.h>
+
+enum { SEALED_LIMIT = 1 << 30, SECRET_LIMIT = 1 << 20, CODE_LIMIT = 256 };
 
 void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
 {
@@ -30,4 +32,24 @@ int secret_open(struct store *store, struct db_hex sealed, const char *prefix, c
 		return -1;
 	*ret_secret = buf_take(&secret);
 	return 0;
+}
+
+char *code_seal(const struct store *store, const char *context, const char *id)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT);
+
+	keyring_seal(store->keyring, context, text_bytes(id), &sealed);
+	return crypto_base64(sealed.data, sealed.len);
+}
+
+bool code_open(const struct store *store, const char *context, const char *code, struct id *ret_id)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT), opened = BUF_INIT(CODE_LIMIT);
+	struct err ignored = ERR_INIT;
+
+	if (strlen(code) > CODE_LIMIT || crypto_base64_decode(code, &sealed) < 0 ||
+		keyring_open(store->keyring, context, buf_bytes(&sealed), &opened, &ignored) < 0)
+		return false;
+	text_copy(ret_id->text, sizeof(ret_id->text), buf_str(&opened));
+	return true;
 }

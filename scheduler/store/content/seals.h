@@ -17,4 +17,13 @@ int seal_open(struct store *store, const char *context, struct db_hex sealed, st
 int secret_open(struct store *store, struct db_hex sealed, const char *prefix, const char *id, char **ret_secret,
 	struct err *err);
 
+/*
+ * Codes of links in mails. A code is a sealed id: nothing is stored, and any key of the keyring opens it, so a link
+ * stays valid during a key rotation. The context says what the link is for.
+ */
+/* The caller frees it. */
+char *code_seal(const struct store *store, const char *context, const char *id);
+/* False if the code is not one of the context. */
+bool code_open(const struct store *store, const char *context, const char *code, struct id *ret_id);
+
 #endif

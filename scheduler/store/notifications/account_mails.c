@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/notifications/account_mails.h"
 
-#include <string.h>
-
-#include "common/err.h"
+#include "scheduler/store/content/seals.h"
 #include "scheduler/store/notifications/account_mails.sql.h"
 
 #define CODE_CONTEXT "password-reset"
 
-enum { CODE_LIMIT = 256, MAIL_LIMIT = 16 << 10 };
+enum { MAIL_LIMIT = 16 << 10 };
 
 int account_mail_queue(struct store *store, const struct account_mail *mail, struct err *err)
 {
@@ -41,29 +39,14 @@ const char *account_mail_subject(const char *kind)
 	return "Your password of Runyard";
 }
 
-static char *code_make(const struct store *store, const char *reset_id)
-{
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT);
-
-	keyring_seal(store->keyring, CODE_CONTEXT, text_bytes(reset_id), &sealed);
-	return crypto_base64(sealed.data, sealed.len);
-}
-
 bool reset_code_open(const struct store *store, const char *code, struct id *ret_id)
 {
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT), opened = BUF_INIT(CODE_LIMIT);
-	struct err ignored = ERR_INIT;
-
-	if (strlen(code) > CODE_LIMIT || crypto_base64_decode(code, &sealed) < 0 ||
-		keyring_open(store->keyring, CODE_CONTEXT, buf_bytes(&sealed), &opened, &ignored) < 0)
-		return false;
-	text_copy(ret_id->text, sizeof(ret_id->text), buf_str(&opened));
-	return true;
+	return code_open(store, CODE_CONTEXT, code, ret_id);
 }
 
 static void reset_text(const struct store *store, const struct account_mail_facts *facts, struct buf *text)
 {
-	_cleanup_(freep) char *code = code_make(store, text_or_empty(facts->reset_id));
+	_cleanup_(freep) char *code = code_seal(store, CODE_CONTEXT, text_or_empty(facts->reset_id));
 
 	buf_printf(text,
 		"Somebody, probably you, asked for a new password of the account %s.\n\n"
