@@ -4,22 +4,12 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "scheduler/saml/wire.h"
 #include "scheduler/saml/xml/instant.h"
 #include "scheduler/saml/xml/names.h"
 #include "scheduler/saml/xml/tree.h"
-#include "scheduler/saml/wire.h"
 
 enum { MAX_SUBJECT = 1024, MAX_ATTRIBUTES = 256 };
-
-char *base64_tidy(const char *text)
-{
-	char *tidy = mem_new(strlen(text) + 1, 1), *to = tidy;
-
-	for (; *text; text++)
-		if (!strchr(" \t\r\n", *text))
-			*to++ = *text;
-	return tidy;
-}
 
 /* ---- times ---- */
 
@@ -140,8 +130,7 @@ static int subject_read(const xmlNode *subject, json_t *answer, struct err *err)
 	if (text_equal(format, FORMAT_TRANSIENT))
 		return err_set(err, ERR_INVALID,
 			"the assertion's NameID is transient, so it names nobody: set the identity provider to a "
-			"persistent "
-			"one or an address");
+			"persistent one or an address");
 	json_object_set_new(answer, "subject", json_string(text));
 	return json_object_set_new(answer, "format", json_string_or_null(format));
 }

@@ -20,7 +20,4 @@ struct assertion_rules {
 int assertion_read(const xmlNode *assertion, const char *issuer, const struct assertion_rules *rules, json_t *answer,
 	struct err *err);
 
-/* Without the line breaks that some providers put into base64. The caller frees it. */
-char *base64_tidy(const char *text);
-
 #endif

@@ -6,13 +6,12 @@
 
 #include "common/crypto.h"
 #include "common/err.h"
-#include "scheduler/saml/assertion.h"
+#include "scheduler/saml/server.h"
+#include "scheduler/saml/wire.h"
 #include "scheduler/saml/xml/instant.h"
 #include "scheduler/saml/xml/names.h"
-#include "scheduler/saml/server.h"
 #include "scheduler/saml/xml/shape.h"
 #include "scheduler/saml/xml/tree.h"
-#include "scheduler/saml/wire.h"
 
 enum { REQUEST_SECONDS = 600 /* for which a request is accepted */ };
 
@@ -197,8 +196,8 @@ static int document_check(
 
 int logout_message_check(const json_t *request, json_t *answer, struct err *err)
 {
-	const char *query = json_string_at(request, "query");
-	_cleanup_(freep) char *message = base64_tidy(text_or_empty(json_string_at(request, "message")));
+	const char *query = json_string_at(request, "query"), *sent = text_or_empty(json_string_at(request, "message"));
+	_cleanup_(freep) char *message = base64_tidy(sent, strlen(sent));
 	_cleanup_(redirect_release) struct redirect redirect = {.message = NULL};
 	_cleanup_(buf_release) struct buf document = BUF_INIT(SAML_DOCUMENT_MAX);
 	_cleanup_(doc_freep) xmlDoc *doc = NULL;

@@ -49,6 +49,16 @@ int parties_read(const json_t *request, struct parties *ret_parties, struct err 
 	return 0;
 }
 
+char *base64_tidy(const char *text, size_t len)
+{
+	char *tidy = mem_new(len + 1, 1), *to = tidy;
+
+	for (size_t i = 0; i < len; i++)
+		if (!strchr(" \t\r\n", text[i]))
+			*to++ = text[i];
+	return tidy;
+}
+
 /* ---- certificates ---- */
 
 static void x509_freep(X509 **certificate)
@@ -65,15 +75,11 @@ static void key_freep(EVP_PKEY **key)
 static char *body_of(const char *text)
 {
 	const char *begin = strstr(text, "-----BEGIN CERTIFICATE-----"), *end;
-	char *body = mem_new(strlen(text) + 1, 1), *to = body;
 
 	if (begin)
 		text = begin + strlen("-----BEGIN CERTIFICATE-----");
 	end = strstr(text, "-----END");
-	for (; *text && text != end; text++)
-		if (!strchr(" \t\r\n", *text))
-			*to++ = *text;
-	return body;
+	return base64_tidy(text, end ? (size_t)(end - text) : strlen(text));
 }
 
 static int certificate_parse(const char *text, char **ret_base64, X509 **ret_certificate, struct err *err)

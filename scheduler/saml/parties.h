@@ -35,6 +35,8 @@ struct parties {
 /* ERR_INTERNAL if the request is not as wire.h says. */
 int parties_read(const json_t *request, struct parties *ret_parties, struct err *err);
 
+/* Without the white space that some providers put into base64. The caller frees it. */
+char *base64_tidy(const char *text, size_t len);
 /* A certificate's bytes as one line of base64; NULL if the text is none, with the reason in *err (ERR_INVALID). The
  * caller frees it. */
 char *certificate_base64(const char *text, struct err *err);

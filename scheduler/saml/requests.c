@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "scheduler/saml/parties.h"
 #include "scheduler/saml/xml/instant.h"
 #include "scheduler/saml/xml/names.h"
-#include "scheduler/saml/parties.h"
 
 enum { URL_MAX = 32 << 10 };
 

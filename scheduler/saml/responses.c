@@ -6,11 +6,11 @@
 #include "common/crypto.h"
 #include "common/err.h"
 #include "scheduler/saml/assertion.h"
-#include "scheduler/saml/xml/names.h"
 #include "scheduler/saml/server.h"
+#include "scheduler/saml/wire.h"
+#include "scheduler/saml/xml/names.h"
 #include "scheduler/saml/xml/shape.h"
 #include "scheduler/saml/xml/tree.h"
-#include "scheduler/saml/wire.h"
 
 /*
  * A response passes three gates, each of which refuses it:
@@ -75,8 +75,7 @@ static int lasso_failure(int code, const xmlNode *root, struct err *err)
 	if (tree_child(root, NS_ASSERTION, "EncryptedAssertion"))
 		return err_set(err, ERR_INVALID,
 			"the encrypted assertion can't be decrypted with this server's key, or its signature is not "
-			"the "
-			"identity provider's");
+			"the identity provider's");
 	if (code == LASSO_PROFILE_ERROR_MISSING_ASSERTION)
 		return err_set(err, ERR_INVALID, "the response has no assertion");
 	if (code == LASSO_DS_ERROR_SIGNATURE_NOT_FOUND)
@@ -133,7 +132,7 @@ int response_check(const json_t *request, json_t *answer, struct err *err)
 	const char *message = text_or_empty(json_string_at(request, "response"));
 	_cleanup_(buf_release) struct buf document = BUF_INIT(SAML_DOCUMENT_MAX);
 	_cleanup_(doc_freep) xmlDoc *doc = NULL;
-	_cleanup_(freep) char *plain = base64_tidy(message);
+	_cleanup_(freep) char *plain = base64_tidy(message, strlen(message));
 	struct assertion_rules rules;
 	struct parties parties;
 

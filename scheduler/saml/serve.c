@@ -120,14 +120,14 @@ static int read_fully(int fd, void *bytes, size_t len)
 static int message_read(int fd, json_t **ret_request)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SAML_WIRE_MAX);
-	unsigned char head[SAML_WIRE_HEAD];
+	char head[SAML_WIRE_HEAD];
 	struct err ignored = ERR_INIT;
 	int result = read_fully(fd, head, sizeof(head));
 	size_t len;
 
 	if (result <= 0)
 		return result;
-	len = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+	len = wire_head_read(head);
 	if (buf_grow(&text, len) < 0)
 		return -1;
 	result = read_fully(fd, text.data, len);
@@ -140,9 +140,9 @@ static int message_write(int fd, const json_t *answer)
 {
 	size_t len = 0;
 	_cleanup_(freep) char *text = json_text_len(answer, &len);
-	unsigned char head[SAML_WIRE_HEAD] = {
-		(unsigned char)(len >> 24), (unsigned char)(len >> 16), (unsigned char)(len >> 8), (unsigned char)len};
+	char head[SAML_WIRE_HEAD];
 
+	wire_head_write(head, len);
 	return len <= SAML_WIRE_MAX && write_fully(fd, head, sizeof(head)) == 0 ? write_fully(fd, text, len) : -1;
 }
 

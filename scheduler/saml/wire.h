@@ -10,14 +10,16 @@
  *
  * A request has `do`, the name of an operation of operations.def, and `now`, seconds since 1970. Further members:
  *
- *   own        {entity_id, acs_url, slo_url, certificate, private_key, sign, method}: this server. The certificate and
- * the key are PEM, or null; `sign`: requests are signed; `method`: "SHA1", "SHA256", "SHA384" or "SHA512" provider
- * {entity_id, sso_url, slo_url, certificates: [text...]}: the identity provider. entity_id null: not known
+ *   own        this server: {entity_id, acs_url, slo_url, certificate, private_key, sign, method}. The certificate and
+ * the key are PEM, or null. `sign`: requests are signed. `method`: "SHA1", "SHA256", "SHA384" or "SHA512". provider the
+ * identity provider: {entity_id, sso_url, slo_url, certificates: [text...]}. entity_id null: not known.
  *   ...        what the operation names
  *
  * An answer is {"answer": object}, or {"refused": sentence} if the message from outside is not acceptable, or
  * {"failed": sentence} if the settings or the helper are the reason.
  */
+
+#include <stddef.h>
 
 enum {
 	SAML_WIRE_HEAD = 4,
@@ -26,5 +28,21 @@ enum {
 	SAML_SECONDS = 5,              /* for one request */
 	SAML_SKEW = 60,                /* seconds by which the clocks of both sides may differ */
 };
+
+/* The length before a message. */
+static inline void wire_head_write(char ret_head[SAML_WIRE_HEAD], size_t len)
+{
+	for (int i = 0; i < SAML_WIRE_HEAD; i++)
+		ret_head[i] = (char)(len >> (8 * (SAML_WIRE_HEAD - 1 - i)));
+}
+
+static inline size_t wire_head_read(const char head[SAML_WIRE_HEAD])
+{
+	size_t len = 0;
+
+	for (int i = 0; i < SAML_WIRE_HEAD; i++)
+		len = len << 8 | (unsigned char)head[i];
+	return len;
+}
 
 #endif

@@ -135,31 +135,15 @@ static bool ready_wait(int fd, short events, int64_t deadline)
 	return left > 0 && poll(&wanted, 1, (int)left) > 0;
 }
 
-static int send_all(int fd, const char *bytes, size_t len, int64_t deadline)
+/* Sends (POLLOUT) or receives (POLLIN) all of the bytes. */
+static int transfer(int fd, short event, char *bytes, size_t len, int64_t deadline)
 {
 	while (len) {
-		ssize_t count = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t count = event == POLLOUT ? send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT)
+						 : recv(fd, bytes, len, MSG_DONTWAIT);
 
 		if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-			if (!ready_wait(fd, POLLOUT, deadline))
-				return -1;
-			continue;
-		}
-		if (count <= 0)
-			return -1;
-		bytes += count;
-		len -= (size_t)count;
-	}
-	return 0;
-}
-
-static int receive_all(int fd, char *bytes, size_t len, int64_t deadline)
-{
-	while (len) {
-		ssize_t count = recv(fd, bytes, len, MSG_DONTWAIT);
-
-		if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-			if (!ready_wait(fd, POLLIN, deadline))
+			if (!ready_wait(fd, event, deadline))
 				return -1;
 			continue;
 		}
@@ -174,12 +158,12 @@ static int receive_all(int fd, char *bytes, size_t len, int64_t deadline)
 static int request_send(const struct saml_helper *helper, const json_t *request, int64_t deadline)
 {
 	size_t len = 0;
-	char *text = json_text_len(request, &len);
-	const char head[SAML_WIRE_HEAD] = {(char)(len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len};
-	int result = len > SAML_WIRE_MAX || send_all(helper->fd, head, sizeof(head), deadline) < 0
-		? -1
-		: send_all(helper->fd, text, len, deadline);
+	char *text = json_text_len(request, &len), head[SAML_WIRE_HEAD];
+	int result = -1;
 
+	wire_head_write(head, len);
+	if (len <= SAML_WIRE_MAX && transfer(helper->fd, POLLOUT, head, sizeof(head), deadline) == 0)
+		result = transfer(helper->fd, POLLOUT, text, len, deadline);
 	OPENSSL_cleanse(text, len); /* it has the private key */
 	free(text);
 	return result;
@@ -189,13 +173,13 @@ static int answer_receive(const struct saml_helper *helper, json_t **ret_answer,
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SAML_WIRE_MAX);
 	struct err ignored = ERR_INIT;
-	unsigned char head[SAML_WIRE_HEAD];
+	char head[SAML_WIRE_HEAD];
 	size_t len;
 
-	if (receive_all(helper->fd, (char *)head, sizeof(head), deadline) < 0)
+	if (transfer(helper->fd, POLLIN, head, sizeof(head), deadline) < 0)
 		return -1;
-	len = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
-	if (buf_grow(&text, len) < 0 || receive_all(helper->fd, text.data, len, deadline) < 0)
+	len = wire_head_read(head);
+	if (buf_grow(&text, len) < 0 || transfer(helper->fd, POLLIN, text.data, len, deadline) < 0)
 		return -1;
 	return json_parse(text.data, len, ret_answer, &ignored);
 }

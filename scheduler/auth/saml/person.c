@@ -70,15 +70,6 @@ static json_t *groups_of(const json_t *values)
 	return groups;
 }
 
-static bool has_group(const json_t *groups, const char *name)
-{
-	json_t *group;
-	size_t i;
-
-	json_array_foreach(groups, i, group) if (text_equal(json_string_value(group), name)) return true;
-	return false;
-}
-
 /* The attribute overrides the role. */
 static int site_admin_of(const struct saml_provider *provider, const json_t *answer, const json_t *groups)
 {
@@ -87,7 +78,7 @@ static int site_admin_of(const struct saml_provider *provider, const json_t *ans
 
 	if (said)
 		return strcasecmp(said, "true") == 0 || text_equal(said, "1");
-	return groups && *role ? has_group(groups, role) : -1;
+	return groups && *role ? json_has_text(groups, role) : -1;
 }
 
 void saml_person(const struct saml_provider *provider, const json_t *answer, struct external_person *ret_person,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/auth/saml/sign_in.sql.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/saml/wire.h"
 
 enum { MAX_STATE = 200 };
@@ -33,11 +34,6 @@ int saml_begin(const struct saml_site *site, struct sign_in_attempt_order order,
 
 /* ---- the response ---- */
 
-static void hash_of(const char *text, char ret_hash[SHA256_HEX_SIZE])
-{
-	crypto_sha256_hex(text, strlen(text), ret_hash);
-}
-
 /* *ret_id is NULL if the state is none of ours, and the provider may begin sign-ins. */
 static int request_find(const struct saml_site *site, const char *state, char **ret_id, struct err *err)
 {
@@ -45,7 +41,7 @@ static int request_find(const struct saml_site *site, const char *state, char **
 	const struct saml_attempt_request_row *row = NULL;
 	char hash[SHA256_HEX_SIZE];
 
-	hash_of(state, hash);
+	session_hash(state, hash);
 	if (strlen(state) <= MAX_STATE &&
 		db_query(site->store->db, &rows, err, saml_attempt_request, .state_hash = hash) < 0)
 		return -1;
@@ -67,8 +63,8 @@ static int assertion_use(const struct saml_site *site, const json_t *answer, con
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char id[SHA256_HEX_SIZE], hash[SHA256_HEX_SIZE];
 
-	hash_of(name, id);
-	hash_of(code, hash);
+	session_hash(name, id);
+	session_hash(code, hash);
 	if (db_query(site->store->db, &rows, err, saml_assertion_use, .id = id,
 		    .expires_at = json_int_at(answer, "not_on_or_after", 0) + SAML_SKEW, .code_hash = hash,
 		    .result = result) < 0)
@@ -108,7 +104,7 @@ static int result_take(const struct saml_site *site, const char *code, json_t **
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
 
-	hash_of(code, hash);
+	session_hash(code, hash);
 	if (db_query(site->store->db, &rows, err, saml_result_take, .code_hash = hash) < 0)
 		return -1;
 	if (!rows.count || !row_of(saml_result_take, &rows, 0)->result)

@@ -20,7 +20,8 @@ struct sending {
 	CURL *easy;
 	struct curl_slist *headers;
 	struct guarded guarded;
-	struct buf body; /* has tokens, so it is cleansed */
+	struct buf json;  /* may have tokens, so it is cleansed */
+	struct buf *body; /* `json`, or the caller's document */
 	bool too_large;
 	char error[CURL_ERROR_SIZE];
 };
@@ -40,7 +41,7 @@ static size_t body_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
 
-	if (buf_append(&sending->body, bytes, size * count) == 0)
+	if (buf_append(sending->body, bytes, size * count) == 0)
 		return size * count;
 	sending->too_large = true;
 	return 0;
@@ -54,16 +55,17 @@ static void sending_release(struct sending *sending)
 		OPENSSL_cleanse(header->data, strlen(header->data));
 	curl_slist_free_all(sending->headers);
 	curl_easy_cleanup(sending->easy);
-	if (sending->body.data)
-		OPENSSL_cleanse(sending->body.data, sending->body.len);
-	buf_release(&sending->body);
+	if (sending->json.data)
+		OPENSSL_cleanse(sending->json.data, sending->json.len);
+	buf_release(&sending->json);
 }
 
 static void request_set(struct sending *sending, const struct provider_request *request)
 {
 	for (size_t i = 0; i < PROVIDER_HEADERS && request->headers[i]; i++)
 		sending->headers = curl_slist_append(sending->headers, request->headers[i]);
-	sending->headers = curl_slist_append(sending->headers, "Accept: application/json");
+	if (!request->document)
+		sending->headers = curl_slist_append(sending->headers, "Accept: application/json");
 	sending->headers = curl_slist_append(sending->headers, "Expect:");
 	curl_easy_setopt(sending->easy, CURLOPT_URL, request->url);
 	curl_easy_setopt(sending->easy, CURLOPT_HTTPHEADER, sending->headers);
@@ -92,7 +94,9 @@ static void body_parse(const struct sending *sending, struct provider_answer *an
 {
 	struct err ignored = ERR_INIT;
 
-	if (sending->too_large || json_parse(buf_str(&sending->body), sending->body.len, &answer->body, &ignored) < 0)
+	answer->too_large = sending->too_large;
+	if (sending->body != &sending->json || sending->too_large ||
+		json_parse(buf_str(&sending->json), sending->json.len, &answer->body, &ignored) < 0)
 		answer->body = NULL;
 }
 
@@ -122,9 +126,10 @@ void provider_request_send(
 	const struct guard *guard, const struct provider_request *request, struct provider_answer *ret_answer)
 {
 	_cleanup_(sending_release) struct sending sending = {
-		.easy = easy_new(), .guarded = {.guard = guard}, .body = BUF_INIT(ANSWER_LIMIT)};
+		.easy = easy_new(), .guarded = {.guard = guard}, .json = BUF_INIT(ANSWER_LIMIT)};
 	struct err refused = ERR_INIT;
 
+	sending.body = request->document ? request->document : &sending.json;
 	*ret_answer = (struct provider_answer){.status = 0};
 	request_set(&sending, request);
 	bounds_set(&sending);

@@ -3,9 +3,9 @@
 #define SCHEDULER_AUTH_VCS_PROVIDER_REQUEST_H
 
 /*
- * One request to a VCS provider. The caller waits for the answer. It takes at most 10 s, follows no redirect, and
- * connects only to addresses that the guard permits (--vcs-allow). For handlers of BLOCKING_CALL routes and for threads
- * of their own; never within a transaction.
+ * One request to a VCS provider or an identity provider. The caller waits for the answer. It takes at most 10 s,
+ * follows no redirect, and connects only to addresses that the guard permits (--vcs-allow, --identity-allow). For
+ * handlers of BLOCKING_CALL routes and for threads of their own; never within a transaction.
  */
 
 #include "common/buf.h"
@@ -20,12 +20,14 @@ struct provider_request {
 	const char *url;
 	const char *headers[PROVIDER_HEADERS]; /* "Name: value"; NULL: none */
 	const char *body;                      /* NULL: none */
+	struct buf *document;                  /* gets the body of an answer that is not JSON; NULL: it is JSON */
 };
 
 struct provider_answer {
 	int status;      /* 0: no answer */
 	char why[512];   /* readable: the error, or the status. Never a part of the body */
-	json_t *body;    /* NULL: no JSON, or more than 1 MiB */
+	bool too_large;  /* more than 1 MiB, or than `document` takes */
+	json_t *body;    /* NULL: no JSON, too large, or `document` was given */
 	int retry_after; /* seconds, or 0 */
 };
 

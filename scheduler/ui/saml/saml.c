@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/http/http_clients.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/request_audit.h"
-#include "scheduler/auth/buckets.h"
 #include "scheduler/auth/identity/identities.h"
 #include "scheduler/auth/saml/person.h"
 #include "scheduler/auth/saml/sign_in.h"
-#include "scheduler/http/audit_note.h"
 #include "scheduler/ui/page.h"
 #include "scheduler/ui/return_path.h"
 #include "scheduler/ui/saml/saml.h"
 #include "scheduler/ui/sign_in.h"
+#include "scheduler/ui/sign_in_limits.h"
 #include "scheduler/ui/vcs_pages.h"
 
 /*
@@ -69,24 +66,6 @@ static int refusal_show(struct request *req, struct response *res, const struct 
 		err);
 }
 
-/* An address of any length, which is not checked: the provider's, or made by this server. */
-static int redirect_far(struct response *res, const char *url)
-{
-	res->http->status = 303;
-	http_add_header(res->http, "Location", url);
-	http_add_header(res->http, "Cache-Control", "no-store");
-	return 0;
-}
-
-/* Whether the limits of sign-ins allow the request. */
-static bool attempt_taken(const struct request *req)
-{
-	char key[HTTP_ADDRESS_SIZE];
-
-	http_address_key(req->audit->address, key);
-	return bucket_take(req->services->buckets, LIMIT_SIGN_IN_ADDRESS, key, (double)clock_mono_ms() / 1000).taken;
-}
-
 static int too_many_show(const struct request *req, struct response *res)
 {
 	text_copy(res->http->retry_after, sizeof(res->http->retry_after), "30");
@@ -133,7 +112,7 @@ static int begin(struct request *req, struct response *res, const struct saml_pr
 		return refusal_show(req, res, provider, &why, err);
 	cookie = sign_in_attempt_set_cookie(req->store, attempt.cookie);
 	http_add_header(res->http, "Set-Cookie", cookie);
-	return redirect_far(res, url);
+	return page_redirect_far(res, url);
 }
 
 /* The test of settings that are not enabled yet: for site admins alone. */
@@ -199,7 +178,7 @@ int saml_auth_response(struct request *req, struct response *res, struct err *er
 
 	if (!*response)
 		return page_say(req, res, 400, TITLE, "This address takes the answers of an identity provider.");
-	if (!attempt_taken(req))
+	if (!sign_in_address_allowed(req))
 		return too_many_show(req, res);
 	if (saml_provider_read(req->store, &provider, err) < 0)
 		return -1;
@@ -209,7 +188,7 @@ int saml_auth_response(struct request *req, struct response *res, struct err *er
 	if (!code)
 		return refusal_show(req, res, &provider, &why, err);
 	path = mem_printf(SAML_AUTH_PATH "?code=%s", code);
-	return redirect_far(res, path);
+	return page_redirect_far(res, path);
 }
 
 /* ---- the end ---- */
@@ -335,7 +314,7 @@ int saml_auth_page(struct request *req, struct response *res, struct err *err)
 
 	if (code)
 		return finish(req, res, code, err);
-	if (!attempt_taken(req))
+	if (!sign_in_address_allowed(req))
 		return too_many_show(req, res);
 	return text_equal(purpose_of(req), "test") ? test_begin(req, res, err) : enabled_begin(req, res, err);
 }

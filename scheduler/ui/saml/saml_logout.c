@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/ui/saml/saml_logout.h"
 
-#include "scheduler/api/request_audit.h"
 #include "scheduler/auth/saml/logout.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/ui/page.h"
@@ -17,13 +16,6 @@ int saml_logout_redirect(const struct request *req, struct response *res)
 	vcs_page_proof(req, SAML_LOGOUT_PATH, proof);
 	path = mem_printf(SAML_LOGOUT_PATH "?answer=%s", proof);
 	return page_redirect(res, path);
-}
-
-static void go_on(struct response *res, const char *url)
-{
-	res->http->status = 303;
-	http_add_header(res->http, "Location", url);
-	http_add_header(res->http, "Cache-Control", "no-store");
 }
 
 /* ---- begun here ---- */
@@ -44,18 +36,6 @@ static int onward_show(const struct request *req, struct response *res, const ch
 	return page_send(&page, res, 200);
 }
 
-static int session_end(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
-
-	if (request_audit_begin(req, err) < 0 ||
-		session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
-		request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0)
-		return -1;
-	http_add_header(res->http, "Set-Cookie", header);
-	return 0;
-}
-
 static int logout_begin(struct request *req, struct response *res, const struct saml_site *site, struct err *err)
 {
 	const char *cookie = http_cookie(req->http, SESSION_COOKIE);
@@ -70,9 +50,8 @@ static int logout_begin(struct request *req, struct response *res, const struct 
 	/* The session ends here, whether or not the provider can be told. */
 	if (saml_logout_begin(site, cookie, &url, &why) < 0)
 		url = NULL;
-	if (session_end(req, res, err) < 0)
+	if (page_session_end(req, res, err) < 0)
 		return -1;
-	req->actor.kind = ACTOR_NONE;
 	return url ? onward_show(req, res, url) : page_redirect(res, SIGN_IN_PATH);
 }
 
@@ -94,8 +73,7 @@ static int message_take(struct request *req, struct response *res, const struct 
 	}
 	if (!url)
 		return page_redirect(res, SIGN_IN_PATH);
-	go_on(res, url);
-	return 0;
+	return page_redirect_far(res, url);
 }
 
 int saml_logout_page(struct request *req, struct response *res, struct err *err)
