@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/scim/document_value.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-int scim_wrong(struct err *err, const char *type, const char *format, ...)
-{
-	char message[sizeof(err->message)];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	err_set(err, ERR_MALFORMED, "%s", message);
-	text_copy(err->title, sizeof(err->title), type);
-	return -1;
-}
 
 static const struct scim_field external_id = {"externalId", SCIM_TEXT, false, false, "readWrite", NULL, NULL, 0};
 
@@ -30,7 +15,8 @@ const struct scim_field *scim_user_field(const char *name)
 
 /* ---- values ---- */
 
-int scim_boolean_read(const json_t *value, const char *name, bool *ret_value, struct err *err)
+/* "True" and "False" in any case count. */
+static int boolean_read(const json_t *value, const char *name, bool *ret_value, struct err *err)
 {
 	const char *text = text_or_empty(json_string_value(value));
 	bool is_true = json_is_true(value) || strcasecmp(text, "true") == 0;
@@ -84,7 +70,7 @@ static int single_read(const struct scim_field *field, const json_t *value, json
 		return complex_read(field, value, ret_value, err);
 	if (field->type != SCIM_BOOLEAN)
 		return text_read(field, value, ret_value, err);
-	if (scim_boolean_read(value, field->name, &flag, err) < 0)
+	if (boolean_read(value, field->name, &flag, err) < 0)
 		return -1;
 	*ret_value = json_boolean(flag);
 	return 0;
@@ -226,8 +212,8 @@ static void element_describe(const struct scim_change *change, json_t *element)
 		const struct scim_field *sub =
 			scim_field_find(change->field->subs, change->field->subs_count, node->attribute.name);
 
-		if (sub && node->kind == SCIM_CONDITION &&
-			node->operator== SCIM_EQ && node->value && !json_is_null(node->value))
+		if (sub && node->kind == SCIM_CONDITION && node->comparison == SCIM_EQ && node->value &&
+			!json_is_null(node->value))
 			json_object_set(element, sub->name, node->value);
 	}
 }

@@ -9,11 +9,6 @@
 
 enum { SCIM_MAX_TEXT = 2048, SCIM_MAX_VALUES = 100, SCIM_MAX_OPERATIONS = 100 };
 
-/* Sets ERR_MALFORMED with the SCIM error type as its title ("invalidValue"). Returns -1. */
-int scim_wrong(struct err *err, const char *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* "True" and "False" in any case count as booleans. ERR_MALFORMED "invalidValue". */
-int scim_boolean_read(const json_t *value, const char *name, bool *ret_value, struct err *err);
-
 /* The field of a user's core schema, or `externalId`; NULL: there is none. */
 const struct scim_field *scim_user_field(const char *name);
 /* Checks the value, and sets it in the object under the field's name. Null removes it. */

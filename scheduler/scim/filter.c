@@ -20,9 +20,9 @@ static const char *const operators[] = {
 	[SCIM_LE] = "le",
 };
 
-const char *scim_operator_name(enum scim_operator operator)
+const char *scim_comparison_name(enum scim_comparison comparison)
 {
-	return operators[operator];
+	return operators[comparison];
 }
 
 /* ---- reading ---- */
@@ -37,9 +37,7 @@ struct parser {
 
 static int wrong(struct parser *p, const char *what)
 {
-	err_set(p->err, ERR_MALFORMED, "the filter can't be read: %s", what);
-	text_copy(p->err->title, sizeof(p->err->title), "invalidFilter");
-	return -1;
+	return scim_wrong(p->err, "invalidFilter", "the filter can't be read: %s", what);
 }
 
 static void blanks_skip(struct parser *p)
@@ -148,11 +146,11 @@ static int value_take(struct parser *p, json_t **ret_value)
 	return 0;
 }
 
-static int operator_take(struct parser *p, enum scim_operator *ret_operator)
+static int operator_take(struct parser *p, enum scim_comparison *ret_comparison)
 {
 	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
 		if (word_take(p, operators[i])) {
-			*ret_operator = (enum scim_operator)i;
+			*ret_comparison = (enum scim_comparison)i;
 			return 0;
 		}
 	return wrong(p, "an operator is missing (eq, ne, co, sw, ew, gt, ge, lt, le, pr)");
@@ -206,9 +204,9 @@ static int condition_take(struct parser *p, size_t *ret_node)
 		return -1;
 	node = &p->filter->nodes[*ret_node];
 	node->attribute = attribute;
-	if (operator_take(p, &node->operator) < 0)
+	if (operator_take(p, &node->comparison) < 0)
 		return -1;
-	return node->operator== SCIM_PR ? 0 : value_take(p, &node->value);
+	return node->comparison == SCIM_PR ? 0 : value_take(p, &node->value);
 }
 
 static int term_take(struct parser *p, size_t *ret_node)
@@ -306,11 +304,11 @@ static bool text_ends(const char *text, const char *end, bool exact)
 	return len >= end_len && text_compare(text + len - end_len, end, exact) == 0;
 }
 
-static bool texts_match(enum scim_operator operator, const char * found, const char *wanted, bool exact)
+static bool texts_match(enum scim_comparison comparison, const char *found, const char *wanted, bool exact)
 {
 	int order = text_compare(found, wanted, exact);
 
-	switch (operator) {
+	switch (comparison) {
 	case SCIM_EQ:
 		return order == 0;
 	case SCIM_NE:
@@ -348,14 +346,14 @@ static bool condition_matches(const struct scim_node *node, const json_t *elemen
 
 	if (*node->attribute.sub)
 		value = scim_member(value, node->attribute.sub);
-	if (node->operator== SCIM_PR)
+	if (node->comparison == SCIM_PR)
 		return value_present(value);
 	if (json_is_string(value) && json_is_string(node->value))
-		return texts_match(node->operator, json_string_value(value), json_string_value(node->value),
+		return texts_match(node->comparison, json_string_value(value), json_string_value(node->value),
 			scim_is_exact(node->attribute.name));
-	if (node->operator== SCIM_NE)
+	if (node->comparison == SCIM_NE)
 		return !json_equal(value, node->value);
-	return node->operator== SCIM_EQ && value && json_equal(value, node->value);
+	return node->comparison == SCIM_EQ && value && json_equal(value, node->value);
 }
 
 static bool node_matches(const struct scim_filter *filter, size_t at, const json_t *element)
@@ -383,13 +381,6 @@ bool scim_filter_matches(const struct scim_filter *filter, const json_t *element
 
 /* ---- alternatives ---- */
 
-static int too_many(struct err *err)
-{
-	err_set(err, ERR_MALFORMED, "the filter has more than %d conditions", SCIM_MAX_CONDITIONS);
-	text_copy(err->title, sizeof(err->title), "invalidFilter");
-	return -1;
-}
-
 struct spread {
 	const struct scim_filter *filter;
 	const struct scim_attribute *of; /* the value path around the node */
@@ -402,7 +393,7 @@ static int node_spread(struct spread s, size_t at, struct scim_alternatives *ret
 static int condition_append(struct scim_alternatives *list, struct scim_condition condition, struct err *err)
 {
 	if (list->count == SCIM_MAX_CONDITIONS)
-		return too_many(err);
+		return scim_wrong(err, "invalidFilter", "the filter has more than %d conditions", SCIM_MAX_CONDITIONS);
 	list->conditions[list->count++] = condition;
 	return 0;
 }
@@ -461,11 +452,8 @@ static int both_spread(struct spread s, const struct scim_node *node, struct sci
 /* Elements of one attribute that match several conditions at once are not looked for. */
 static int value_path_spread(struct spread s, const struct scim_node *node, struct scim_alternatives *ret)
 {
-	if (s.filter->nodes[node->left].kind != SCIM_CONDITION) {
-		err_set(s.err, ERR_MALFORMED, "the filter has more than one condition in [ ]");
-		text_copy(s.err->title, sizeof(s.err->title), "invalidFilter");
-		return -1;
-	}
+	if (s.filter->nodes[node->left].kind != SCIM_CONDITION)
+		return scim_wrong(s.err, "invalidFilter", "the filter has more than one condition in [ ]");
 	s.of = &node->attribute;
 	return node_spread(s, node->left, ret);
 }
@@ -504,9 +492,7 @@ static int path_wrong(const char *text, struct err *err)
 	char shown[128];
 
 	text_copy(shown, sizeof(shown), text);
-	err_set(err, ERR_MALFORMED, "the path '%s' can't be read", shown);
-	text_copy(err->title, sizeof(err->title), "invalidPath");
-	return -1;
+	return scim_wrong(err, "invalidPath", "the path '%s' can't be read", shown);
 }
 
 int scim_path_parse(const char *text, struct scim_path *ret_path, struct err *err)

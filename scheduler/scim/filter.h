@@ -20,9 +20,9 @@ enum {
 	SCIM_NAME_SIZE = 64
 };
 
-enum scim_operator { SCIM_PR, SCIM_EQ, SCIM_NE, SCIM_CO, SCIM_SW, SCIM_EW, SCIM_GT, SCIM_GE, SCIM_LT, SCIM_LE };
+enum scim_comparison { SCIM_PR, SCIM_EQ, SCIM_NE, SCIM_CO, SCIM_SW, SCIM_EW, SCIM_GT, SCIM_GE, SCIM_LT, SCIM_LE };
 /* "eq". Static. */
-const char *scim_operator_name(enum scim_operator operator);
+const char *scim_comparison_name(enum scim_comparison comparison);
 
 /* "emails.type", without the URN of a core schema. */
 struct scim_attribute {
@@ -35,7 +35,7 @@ struct scim_node {
 	enum scim_node_kind { SCIM_CONDITION, SCIM_AND, SCIM_OR, SCIM_NOT, SCIM_VALUE_PATH } kind;
 	size_t left, right; /* nodes of AND and OR; `left` of NOT and of a value path, whose filter it is */
 	struct scim_attribute attribute; /* of a condition, or of a value path */
-	enum scim_operator operator;
+	enum scim_comparison comparison;
 	json_t *value; /* a text, a number, a boolean or null; NULL for SCIM_PR */
 };
 

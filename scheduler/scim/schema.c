@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/scim/schema.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <strings.h>
 
 #define READ_WRITE "readWrite"
@@ -167,4 +169,19 @@ json_t *scim_schema_shown(const struct scim_schema *schema)
 		json_array_append_new(fields, field_shown(&schema->fields[i]));
 	return json_pack("{s[s] ss ss ss so}", "schemas", "urn:ietf:params:scim:schemas:core:2.0:Schema", "id",
 		schema->urn, "name", schema->name, "description", schema->description, "attributes", fields);
+}
+
+/* ---- errors ---- */
+
+int scim_wrong(struct err *err, const char *type, const char *format, ...)
+{
+	char message[sizeof(err->message)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	err_set(err, ERR_MALFORMED, "%s", message);
+	text_copy(err->title, sizeof(err->title), type);
+	return -1;
 }

@@ -4,6 +4,7 @@
 
 /* The schemas of users and groups (RFC 7643): which attributes there are, and how clients may write them. Pure. */
 
+#include "common/err.h"
 #include "common/json/json.h"
 
 #define SCIM_USER       "urn:ietf:params:scim:schemas:core:2.0:User"
@@ -42,5 +43,8 @@ bool scim_is_exact(const char *name);
 json_t *scim_member(const json_t *object, const char *name);
 /* The document of the schema at /Schemas. A new reference. */
 json_t *scim_schema_shown(const struct scim_schema *schema);
+
+/* Sets ERR_MALFORMED with the SCIM error type as its title ("invalidValue"). Returns -1. */
+int scim_wrong(struct err *err, const char *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

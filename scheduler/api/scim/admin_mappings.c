@@ -36,14 +36,6 @@ static int type_check(const struct request *req, struct err *err)
 	return body_check(req, "scim-group-mappings", err);
 }
 
-static int follow(struct request *req, const char *group_id, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array groups = DB_ARRAY_INIT;
-
-	db_array_add(&groups, group_id);
-	return scim_follow(req, &groups, NULL, err);
-}
-
 static int group_check(struct request *req, const char *group_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows settings = ROWS_INIT, group = ROWS_INIT;
@@ -75,7 +67,7 @@ int team_mappings_create(struct request *req, struct response *res, struct err *
 		return err_set(err, ERR_CONFLICT, "Team is already linked to a SCIM group");
 	if (group_check(req, group_id, err) < 0 ||
 		scim_mapping_create(req->store, param(req, "team"), group_id, err) < 0 ||
-		follow(req, group_id, err) < 0)
+		scim_follow_group(req, group_id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -95,7 +87,7 @@ int team_mappings_update(struct request *req, struct response *res, struct err *
 		return respond_empty(res, 204);
 	if (scim_mapping_pause(req->store, param(req, "team"), json_is_true(sent), err) < 0)
 		return -1;
-	if (json_is_false(sent) && follow(req, team->group_id, err) < 0)
+	if (json_is_false(sent) && scim_follow_group(req, team->group_id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -8,7 +8,7 @@
 
 /* The settings of SCIM and its groups, for site admins. */
 
-static int settings_respond(struct request *req, struct response *res, struct err *err)
+int admin_scim_settings_show(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct scim_settings_read_row *row;
@@ -23,11 +23,6 @@ static int settings_respond(struct request *req, struct response *res, struct er
 				"site-admin-group-display-name", json_string_or_null(row->group_name),
 				"identity-provider-id", json_string_or_null(row->provider_id)),
 			NULL));
-}
-
-int admin_scim_settings_show(struct request *req, struct response *res, struct err *err)
-{
-	return settings_respond(req, res, err);
 }
 
 static int enabled_check(const struct scim_settings_read_row *old, bool enabled, struct err *err)
@@ -84,16 +79,6 @@ static int input_read(
 	return 0;
 }
 
-static int group_follow(struct request *req, const char *group_id, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array groups = DB_ARRAY_INIT;
-
-	if (!group_id)
-		return scim_admins_end(req, err);
-	db_array_add(&groups, group_id);
-	return scim_follow(req, &groups, NULL, err);
-}
-
 int admin_scim_settings_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -104,14 +89,15 @@ int admin_scim_settings_update(struct request *req, struct response *res, struct
 		return -1;
 	if (provider_check(req, settings.provider_id, err) < 0 || scim_settings_update(req->store, &settings, err) < 0)
 		return -1;
-	if (settings.sets_group && group_follow(req, settings.group_id, err) < 0)
+	if (settings.sets_group &&
+		(settings.group_id ? scim_follow_group(req, settings.group_id, err) : scim_admins_end(req, err)) < 0)
 		return -1;
-	return settings_respond(req, res, err);
+	return admin_scim_settings_show(req, res, err);
 }
 
 int admin_scim_settings_delete(struct request *req, struct response *res, struct err *err)
 {
-	return scim_disable(req->store, err) < 0 ? -1 : settings_respond(req, res, err);
+	return scim_disable(req->store, err) < 0 ? -1 : admin_scim_settings_show(req, res, err);
 }
 
 /* ---- groups ---- */

@@ -50,6 +50,14 @@ int scim_follow(struct request *req, struct db_array *groups, struct db_array *u
 	return result;
 }
 
+int scim_follow_group(struct request *req, const char *group_id, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array groups = DB_ARRAY_INIT;
+
+	db_array_add(&groups, group_id);
+	return scim_follow(req, &groups, NULL, err);
+}
+
 int scim_release(struct request *req, const char *group_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

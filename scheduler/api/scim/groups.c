@@ -165,9 +165,8 @@ static int filter_ids_remove(const struct scim_filter *filter, size_t at, struct
 		return filter_ids_remove(filter, node->left, members, err) < 0
 			? -1
 			: filter_ids_remove(filter, node->right, members, err);
-	if (node->kind != SCIM_CONDITION ||
-		node->operator!= SCIM_EQ || strcasecmp(node->attribute.name, "value") != 0 ||
-		!json_is_string(node->value))
+	if (node->kind != SCIM_CONDITION || node->comparison != SCIM_EQ ||
+		strcasecmp(node->attribute.name, "value") != 0 || !json_is_string(node->value))
 		return scim_wrong(err, "invalidFilter", "members are selected by value eq \"id\"");
 	scim_members_remove(members, json_string_value(node->value));
 	return 0;

@@ -43,7 +43,7 @@ static bool equality_find(const struct scim_filter *filter, const char *name, st
 	const struct scim_node *node = &filter->nodes[filter->root];
 	const char *attribute = node->attribute.name;
 
-	if (node->kind != SCIM_CONDITION || node->operator!= SCIM_EQ || !json_is_string(node->value) ||
+	if (node->kind != SCIM_CONDITION || node->comparison != SCIM_EQ || !json_is_string(node->value) ||
 		*node->attribute.urn || *node->attribute.sub)
 		return false;
 	list->value = json_string_value(node->value);

@@ -52,6 +52,8 @@ int scim_respond_list(struct response *res, const struct scim_page *page, long l
 /* Makes teams and site admins follow the groups, arrays of ids, and writes an audit event for each change. `users`: the
  * SCIM users that changed; NULL: anybody. */
 int scim_follow(struct request *req, struct db_array *groups, struct db_array *users, struct err *err);
+/* The same for one group of which anybody may have changed. */
+int scim_follow_group(struct request *req, const char *group_id, struct err *err);
 /* The same for the group that is about to be deleted. */
 int scim_release(struct request *req, const char *group_id, struct err *err);
 /* Site admins by the site-admin group only are none any more. */

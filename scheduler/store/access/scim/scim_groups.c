@@ -8,9 +8,7 @@ static int write_failed(struct store *store, struct err *err)
 {
 	if (err->kind != ERR_CONFLICT || !text_equal(db_constraint(store->db), "scim_groups_name"))
 		return -1;
-	err_set(err, ERR_CONFLICT, "another group has that displayName");
-	text_copy(err->title, sizeof(err->title), "uniqueness");
-	return -1;
+	return err_set(err, ERR_CONFLICT, "another group has that displayName");
 }
 
 int scim_group_create(struct store *store, const char *display_name, const char *external_id, char ret_id[SCIM_ID_SIZE],

@@ -9,7 +9,7 @@
 
 enum { SCIM_MAX_MEMBERS = 10000 };
 
-/* ERR_CONFLICT "uniqueness" if a group has that name, in any case. */
+/* ERR_CONFLICT if a group has that name, in any case. */
 int scim_group_create(struct store *store, const char *display_name, const char *external_id, char ret_id[SCIM_ID_SIZE],
 	struct err *err);
 int scim_group_update(

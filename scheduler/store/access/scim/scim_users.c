@@ -58,8 +58,8 @@ static int condition_add(struct scim_conditions *conditions, const struct scim_c
 {
 	const struct scim_node *node = condition->node;
 	struct scim_attribute attribute = node->attribute;
-	bool negated = condition->negated != (node->operator== SCIM_NE);
-	enum scim_operator operator= node->operator== SCIM_NE ? SCIM_EQ : node->operator;
+	bool negated = condition->negated != (node->comparison == SCIM_NE);
+	enum scim_comparison comparison = node->comparison == SCIM_NE ? SCIM_EQ : node->comparison;
 	_cleanup_(freep) char *value = NULL;
 	const char *name, *sub;
 
@@ -67,20 +67,18 @@ static int condition_add(struct scim_conditions *conditions, const struct scim_c
 		attribute = *condition->of;
 		text_copy(attribute.sub, sizeof(attribute.sub), node->attribute.name);
 	}
-	if (!names_find(&attribute, &name, &sub)) {
-		err_set(err, ERR_MALFORMED, "the filter has an attribute that there is not: %s", attribute.name);
-		text_copy(err->title, sizeof(err->title), "invalidFilter");
-		return -1;
-	}
-	if (operator== SCIM_EQ && json_is_null(node->value)) {
-		operator= SCIM_PR;
+	if (!names_find(&attribute, &name, &sub))
+		return scim_wrong(
+			err, "invalidFilter", "the filter has an attribute that there is not: %s", attribute.name);
+	if (comparison == SCIM_EQ && json_is_null(node->value)) {
+		comparison = SCIM_PR;
 		negated = !negated;
 	}
-	value = operator== SCIM_PR ? mem_text("") : value_text(node->value);
+	value = comparison == SCIM_PR ? mem_text("") : value_text(node->value);
 	db_array_add_int(&conditions->alternatives, (long long)condition->alternative);
 	db_array_add(&conditions->names, name);
 	db_array_add(&conditions->subs, sub);
-	db_array_add(&conditions->operators, scim_operator_name(operator));
+	db_array_add(&conditions->operators, scim_comparison_name(comparison));
 	db_array_add(&conditions->values, value);
 	db_array_add_bool(&conditions->exact, scim_is_exact(name) || strcasecmp(name, "members") == 0);
 	db_array_add_bool(&conditions->negated, negated);
@@ -113,9 +111,7 @@ void scim_conditions_release(struct scim_conditions *conditions)
 
 static int name_conflict(struct err *err)
 {
-	err_set(err, ERR_CONFLICT, "another user has that userName");
-	text_copy(err->title, sizeof(err->title), "uniqueness");
-	return -1;
+	return err_set(err, ERR_CONFLICT, "another user has that userName");
 }
 
 /* The error of a statement that writes a user, or that it changed nothing. */

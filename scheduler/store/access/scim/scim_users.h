@@ -4,7 +4,8 @@
 
 /*
  * Users that an identity provider maintains by SCIM. Each has an account that SCIM made: SCIM never takes over an
- * existing account, whatever its name or address. Errors have the SCIM error type as their title.
+ * existing account, whatever its name or address. An error has the SCIM error type as its title, unless that follows
+ * from its kind (api/scim/respond.c).
  */
 
 #include "scheduler/scim/filter.h"
@@ -37,7 +38,7 @@ int scim_conditions_make(
 	const struct scim_alternatives *alternatives, struct scim_conditions *ret_conditions, struct err *err);
 void scim_conditions_release(struct scim_conditions *conditions);
 
-/* Creates a user and its account, in the caller's transaction. ERR_CONFLICT "uniqueness" if a user or another account
+/* Creates a user and its account, in the caller's transaction. ERR_CONFLICT if a user or another account
  * has the name. */
 int scim_user_create(
 	struct store *store, const struct scim_user_draft *draft, char ret_id[SCIM_ID_SIZE], struct err *err);

@@ -178,12 +178,6 @@ u as (
 select id
 from s;
 
--- statement: scim_user_touch
--- Records that the user changed, after a change of its account.
--- index: scim_users_pkey
--- takes: id text
-update scim_users set updated_at = now() where id = :id;
-
 -- statement: scim_user_delete
 -- Deletes the user with its memberships in groups. Its account stays.
 -- index: scim_users_pkey
