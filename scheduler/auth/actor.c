@@ -6,8 +6,8 @@
 
 #include "scheduler/auth/actor.sql.h"
 #include "scheduler/auth/closed.h"
-#include "scheduler/auth/run_token.h"
 #include "scheduler/auth/identity/scim_tokens.h"
+#include "scheduler/auth/run_token.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/audit.h"

@@ -12,9 +12,6 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/store.h"
 
-/* The page where people set up second factors. */
-#define FACTORS_PATH "/app/settings/two-factor"
-
 struct actor {
 	enum { ACTOR_NONE, ACTOR_USER, ACTOR_POOL, ACTOR_NOTIFIER, ACTOR_TASK, ACTOR_RUN, ACTOR_SCIM } kind;
 	struct id user; /* of an ACTOR_USER */

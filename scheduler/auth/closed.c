@@ -15,9 +15,8 @@ static const struct {
 	{'a', ERR_UNAUTHORIZED, "the organization takes no tokens that are as old as this one: make a new one"},
 	{'s', ERR_FORBIDDEN,
 		"the organization requires single sign-on: sign in through its identity provider, and make a new token "
-		"if "
-		"this is one"},
-	{'f', ERR_FORBIDDEN, "the organization needs two-factor authentication: set it up at /app/settings/two-factor"},
+		"if this is one"},
+	{'f', ERR_FORBIDDEN, "the organization needs two-factor authentication: set it up at " FACTORS_PATH},
 };
 
 int closed_check(const char *closed, const char *organization_id, struct err *err)

@@ -7,6 +7,9 @@
 
 #include "common/err.h"
 
+/* The page where people set up second factors. */
+#define FACTORS_PATH "/app/settings/two-factor"
+
 /* Returns 0, or -1 with the error that says why the organization refuses the credential and what to do. `closed` may be
  * NULL: none refuses. */
 int closed_check(const char *closed, const char *organization_id, struct err *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/auth/passwords.sql.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/store/access/audit.h"
 
 /* The hash that a password is compared with if there is no such user, so that the time does not reveal that. */
@@ -57,8 +58,7 @@ static int set_in(void *data, struct err *err)
 
 	if (db_query(s->store->db, NULL, err, password_update, .user_id = s->user_id, .hash = s->hash) < 0)
 		return -1;
-	return db_query(
-		s->store->db, NULL, err, sessions_end_others, .user_id = s->user_id, .keep_session = s->keep_session);
+	return sessions_end_others(s->store, s->user_id, s->keep_session, err);
 }
 
 int password_set(
@@ -132,8 +132,7 @@ int password_alternatives_keep(struct store *store, struct err *err)
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"sign-in with passwords is switched off, so the last identity provider and the last break-glass "
-		"account "
-		"stay: switch passwords on first");
+		"account stay: switch passwords on first");
 }
 
 int password_verify(

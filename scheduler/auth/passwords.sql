@@ -12,14 +12,6 @@
 -- takes: user_id text, hash text
 update users set password_hash = :hash where id = :user_id;
 
--- statement: sessions_end_others
--- Ends the user's sessions other than the one to keep, or all if that is null, and those in which the user acts as
--- another one.
--- index: sessions_impersonator, sessions_user
--- takes: user_id text, keep_session text
-delete from sessions where (user_id = :user_id or impersonator_id = :user_id)
-    and (:keep_session::text is null or hash <> :keep_session);
-
 -- statement: person_of_name
 -- The user of that name, in any case, who is a person.
 -- index: users_username

@@ -3,6 +3,7 @@
 
 #include "scheduler/auth/sessions.sql.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_AGENT = 256 };
@@ -23,8 +24,7 @@ int session_create(struct store *store, const struct session_order *order, char 
 	if (db_query(store->db, NULL, err, session_create, .hash = hash, .user_id = order->user_id,
 		    .address = order->address, .agent = agent, .method = order->method,
 		    .factors = order->factors ? order->factors : &none, .provider_id = order->provider_id,
-		    .provider_session = order->provider_session, .impersonator_id = order->impersonator_id,
-		    .impersonation_reason = order->impersonation_reason) < 0)
+		    .provider_session = order->provider_session) < 0)
 		return -1;
 	*ret_cookie = cookie;
 	cookie = NULL;
@@ -47,6 +47,11 @@ int session_delete(struct store *store, const char *cookie, struct err *err)
 
 	session_hash(cookie, hash);
 	return db_query(store->db, NULL, err, session_delete, .hash = hash);
+}
+
+int sessions_end_others(struct store *store, const char *user_id, const char *keep_hash, struct err *err)
+{
+	return db_query(store->db, NULL, err, sessions_end_others, .user_id = user_id, .keep_session = keep_hash);
 }
 
 int sessions_end_of_provider(
@@ -90,10 +95,22 @@ bool session_csrf_valid(const struct store *store, const char *cookie, const cha
 	return valid;
 }
 
+char *cookie_header(const struct store *store, const struct cookie_kind *kind, const char *cookie)
+{
+	const char *secure = text_starts(store->settings->public_url, "https://") ? "; Secure" : "";
+	char age[32] = "";
+
+	if (!cookie || kind->max_age)
+		snprintf(age, sizeof(age), "; Max-Age=%d", cookie ? kind->max_age : 0);
+	return mem_printf("%s=%s; Path=%s; HttpOnly; SameSite=Lax%s%s", kind->name, text_or_empty(cookie), kind->path,
+		age, secure);
+}
+
 char *session_set_cookie(const struct store *store, const char *cookie)
 {
-	return mem_printf(SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax%s%s", text_or_empty(cookie),
-		text_starts(store->settings->public_url, "https://") ? "; Secure" : "", cookie ? "" : "; Max-Age=0");
+	static const struct cookie_kind kind = {SESSION_COOKIE, "/", 0};
+
+	return cookie_header(store, &kind, cookie);
 }
 
 int sessions_sweep(struct store *store, struct err *err)

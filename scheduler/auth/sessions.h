@@ -20,8 +20,6 @@ struct session_order {
 	struct db_array *factors;     /* further factors: "totp", "recovery_code", "passkey" */
 	const char *provider_id;      /* of "oidc" and "saml" */
 	const char *provider_session; /* the provider's name of the session, by which it can end it */
-	const char *impersonator_id;  /* the site admin who acts as the user... */
-	const char *impersonation_reason;
 };
 
 /* Creates a session. The caller frees the cookie. */
@@ -29,6 +27,9 @@ int session_create(struct store *store, const struct session_order *order, char 
 /* *ret_found is true if the user of that name, in any case, has a session that began at the address. */
 int session_from(struct store *store, const char *username, const char *address, bool *ret_found, struct err *err);
 int session_delete(struct store *store, const char *cookie, struct err *err);
+/* Ends the sessions of the user other than the one with that digest (NULL: all), and those in which they act as another
+ * user. */
+int sessions_end_others(struct store *store, const char *user_id, const char *keep_hash, struct err *err);
 /* A logout at an identity provider. Without the provider's name of the session, all sessions of the subject end. */
 struct session_end {
 	const char *provider_id;
@@ -40,13 +41,19 @@ int sessions_end_of_provider(
 	struct store *store, const struct session_end *end, struct rows *ret_users, struct err *err);
 /* Records that the session's user has proved who they are again. */
 int session_confirm(struct store *store, const char *cookie, struct err *err);
-/* The digest of the cookie that the database stores. */
+/* The digest by which the database knows a cookie, or another secret text of a sign-in. */
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE]);
 /* The CSRF token for the cookie, made with the first key. A token made with any key is valid. */
 void session_csrf(const struct store *store, const char *cookie, char ret_token[SHA256_HEX_SIZE]);
 bool session_csrf_valid(const struct store *store, const char *cookie, const char *sent);
 /* The value of Set-Cookie; a NULL cookie deletes it. It is Secure if clients use TLS. The caller frees it. */
 char *session_set_cookie(const struct store *store, const char *cookie);
+/* The same for another cookie of sign-in. max_age: seconds; 0: until the browser ends. */
+struct cookie_kind {
+	const char *name, *path;
+	int max_age;
+};
+char *cookie_header(const struct store *store, const struct cookie_kind *kind, const char *cookie);
 
 /* Deletes sessions that are older than sixty days, and codes of logins that were not completed. */
 int sessions_sweep(struct store *store, struct err *err);

@@ -3,13 +3,9 @@
 -- statement: session_create
 -- Stores a session by its cookie's digest.
 -- takes: hash text, user_id text, address text, agent text, method text, factors text[], provider_id text,
--- provider_session text, impersonator_id text, impersonation_reason text
-insert into sessions (
-    hash, user_id, address, agent, method, factors, provider_id, provider_session, impersonator_id,
-        impersonation_reason)
-values (
-    :hash, :user_id, :address, :agent, :method, :factors, :provider_id, :provider_session, :impersonator_id,
-        :impersonation_reason);
+-- provider_session text
+insert into sessions (hash, user_id, address, agent, method, factors, provider_id, provider_session)
+values (:hash, :user_id, :address, :agent, :method, :factors, :provider_id, :provider_session);
 
 -- statement: session_from_address
 -- A row if the user of that name, in any case, has a session that began at the address.
@@ -26,6 +22,14 @@ limit 1;
 -- index: sessions_pkey
 -- takes: hash text
 delete from sessions where hash = :hash;
+
+-- statement: sessions_end_others
+-- Ends the user's sessions other than the one to keep, or all if that is null, and those in which the user acts as
+-- another one.
+-- index: sessions_impersonator, sessions_user
+-- takes: user_id text, keep_session text
+delete from sessions where (user_id = :user_id or impersonator_id = :user_id)
+    and (:keep_session::text is null or hash <> :keep_session);
 
 -- statement: sessions_end_of_provider
 -- Ends the provider's session of that name, or all that the subject has made through it; returns their users.

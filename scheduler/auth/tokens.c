@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "scheduler/auth/lifetimes/token_limits.h"
 #include "scheduler/auth/tokens.sql.h"
 #include "scheduler/store/access/response_scope.h"
-#include "scheduler/auth/lifetimes/token_limits.h"
 
 static const char *prefix_of(const struct token_order *order)
 {

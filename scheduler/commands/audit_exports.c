@@ -2,9 +2,9 @@
 /* `audit-exports` shows the collectors of the audit trail, `audit-exports end NAME` ends an export. */
 #include "scheduler/background/audit/audit_exports.h"
 
+#include "scheduler/background/audit/audit_exports.sql.h"
 #include "scheduler/commands/command.h"
 #include "scheduler/store/access/audit.h"
-#include "scheduler/background/audit/audit_exports.sql.h"
 
 static const struct command_column columns[] = {
 	{"EXPORT", "export", 0},

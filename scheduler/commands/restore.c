@@ -2,8 +2,8 @@
 /* The commands for backups and restores. */
 #include <stdio.h>
 
-#include "scheduler/background/republish.h"
 #include "scheduler/auth/workload/keys.h"
+#include "scheduler/background/republish.h"
 #include "scheduler/commands/command.h"
 #include "scheduler/runs/epoch.h"
 

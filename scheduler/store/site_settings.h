@@ -33,16 +33,17 @@ int site_mail_server(struct store *store, json_t **ret_server, struct err *err);
 /* The same of settings that are not stored yet. */
 json_t *site_mail_server_of(const json_t *smtp, const char *password);
 
-/* A setting that is on or off, and off by default, as this scheduler knows it: likewise. */
+/*
+ * What this process keeps of the settings, so that no request waits for them. It reads them every ten seconds.
+ */
+/* A setting that is on or off, and off by default. */
 #define SITE_ALLOWS_FORKS  "allow-speculative-plans-on-pull-requests-from-forks"
 #define SITE_PASSES_OTHERS "send-passing-statuses-for-untriggered-speculative-plans"
 bool site_flag(const char *name);
 /* Whether all people may sign in with a password; otherwise only break-glass accounts may. */
 #define SITE_TAKES_PASSWORDS "password-sign-in-enabled"
 bool site_takes_passwords(void);
-
-/* A text of customization-settings, as HTML of a site admin, or "". The caller frees it. Each scheduler reads them
- * every ten seconds. */
+/* A text of customization-settings, as HTML of a site admin, or "". The caller frees it. */
 char *site_text(const char *name);
 
 /*
@@ -52,7 +53,7 @@ char *site_text(const char *name);
  */
 void site_rate_limit_begin(long long per_second);
 long long site_rate_limit(void);
-/* Reads the rate limit and the texts. */
+/* Reads the settings that this process keeps. */
 int site_settings_watch(struct store *store, struct err *err);
 
 #endif

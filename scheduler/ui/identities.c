@@ -10,8 +10,6 @@
 
 /* The identity providers through which the signed-in user can sign in. */
 
-#define IDENTITIES_PATH "/app/settings/identities"
-
 static void identity_show(struct page_buf *page, const struct request *req, const struct identity_row *identity)
 {
 	page_html(page, "<tr>");

@@ -8,8 +8,8 @@
 #include "scheduler/api/request_audit.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/identity/attempts.h"
-#include "scheduler/auth/identity/identities.sql.h"
 #include "scheduler/auth/identity/identities.h"
+#include "scheduler/auth/identity/identities.sql.h"
 #include "scheduler/auth/identity/oidc.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/sessions.sql.h"
@@ -27,8 +27,7 @@
 
 enum { MAX_CODE = 4096, PROOF_SECONDS = 300 };
 
-#define IDENTITIES_PATH "/app/settings/identities"
-#define PROVIDERS_PATH  "/app/admin/oidc"
+#define PROVIDERS_PATH "/app/admin/oidc"
 
 static int not_found_show(const struct request *req, struct response *res)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/api/request_audit.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/ui/assets.h"
@@ -395,6 +396,14 @@ int page_redirect(struct response *res, const char *location)
 	return respond_empty(res, 303);
 }
 
+int page_redirect_far(struct response *res, const char *url)
+{
+	res->http->status = 303;
+	http_add_header(res->http, "Location", url);
+	http_add_header(res->http, "Cache-Control", "no-store");
+	return 0;
+}
+
 /* ---- the signed-in user ---- */
 
 int page_user(struct request *req, struct err *err)
@@ -406,6 +415,20 @@ int page_user(struct request *req, struct err *err)
 	if (actor_of_session(req->store, cookie, &req->actor, err) == 0)
 		return 1;
 	return err->kind == ERR_UNAUTHORIZED ? 0 : -1;
+}
+
+int page_session_end(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
+
+	if (req->actor.kind == ACTOR_USER &&
+		(request_audit_begin(req, err) < 0 ||
+			session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
+			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
+		return -1;
+	http_add_header(res->http, "Set-Cookie", header);
+	req->actor.kind = ACTOR_NONE;
+	return 0;
 }
 
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err)

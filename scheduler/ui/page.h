@@ -12,7 +12,9 @@
 
 #define APP_PATH         "/app"
 #define SIGN_IN_PATH     "/app/login"
+#define PASSKEY_PATH     SIGN_IN_PATH "/passkey"
 #define TOKENS_PATH      "/app/settings/tokens"
+#define IDENTITIES_PATH  "/app/settings/identities"
 #define INVITATIONS_PATH "/app/settings/invitations"
 
 struct page_buf {
@@ -62,13 +64,18 @@ void page_date(struct page_buf *page, const char *time, const char *none);
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);
 /* Redirects with 303, so that the browser uses GET. */
 int page_redirect(struct response *res, const char *location);
+/* The same to an address of any length, which is not checked: a provider's, or made by this server. */
+int page_redirect_far(struct response *res, const char *url);
 
 /* ---- the signed-in user ---- */
 
 /* Fills req->actor with the signed-in user. Returns 1, or 0 if there is none. */
 int page_user(struct request *req, struct err *err);
-/* The same, for a page that needs a user. Without one it returns 0, and *res redirects to the sign-in page, which then
- * leads to `back`. */
+/* Ends the session of the user whom page_user has found, with an audit event; without a user it deletes the cookie
+ * alone. The caller answers. */
+int page_session_end(struct request *req, struct response *res, struct err *err);
+/* Like page_user, for a page that needs a user. Without one it returns 0, and *res redirects to the sign-in page, which
+ * then leads to `back`. */
 int page_need_user(struct request *req, struct response *res, const char *back, struct err *err);
 /* Returns 1; or 0, with a page in *res, while a site admin acts as the user. For matters of the account alone. */
 int page_user_self(const struct request *req, struct response *res);

@@ -40,10 +40,10 @@ static void password_form(struct page_buf *page, const struct form *form)
 {
 	bool folded = !site_takes_passwords();
 
-	if (folded)
+	if (folded) {
 		page_html(page, form->wrong ? "<details open>\n" : "<details>\n");
-	if (folded)
 		page_html(page, "<summary>Break-glass account</summary>\n");
+	}
 	page_html(page, "<form method=\"post\" action=\"" SIGN_IN_PATH "\">\n");
 	page_input(page, "Username", "username", "text",
 		"autocomplete=\"username\" autocapitalize=\"none\" required autofocus maxlength=\"128\"");
@@ -51,7 +51,7 @@ static void password_form(struct page_buf *page, const struct form *form)
 		"autocomplete=\"current-password\" required maxlength=\"256\"");
 	page_field(page, "return", form->back);
 	page_html(page, "<button class=\"primary\">Sign in</button>\n</form>\n");
-	page_html(page, "<form method=\"post\" action=\"/app/login/passkey\" data-passkey=\"sign-in\" hidden>\n");
+	page_html(page, "<form method=\"post\" action=\"" PASSKEY_PATH "\" data-passkey=\"sign-in\" hidden>\n");
 	page_field(page, "return", form->back);
 	page_html(page,
 		"<button>Use a passkey</button>\n</form>\n"
@@ -168,7 +168,6 @@ int sign_in_refuse(struct request *req, struct response *res, const struct sign_
 
 int ui_sign_out(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(freep) char *header = session_set_cookie(req->store, NULL);
 	int allowed = page_user(req, err);
 	bool at_provider = false;
 
@@ -181,10 +180,7 @@ int ui_sign_out(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (at_provider)
 		return saml_logout_redirect(req, res);
-	if (allowed &&
-		(session_delete(req->store, http_cookie(req->http, SESSION_COOKIE), err) < 0 ||
-			request_audit_write(req, "sign_out", "session", req->actor.user.text, err) < 0))
+	if (page_session_end(req, res, err) < 0)
 		return -1;
-	http_add_header(res->http, "Set-Cookie", header);
 	return allowed ? sign_in_provider_farewell(req, res, err) : page_redirect(res, SIGN_IN_PATH);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/ui/sign_in_limits.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 #include "common/clock.h"
@@ -14,10 +13,7 @@ struct sign_in_limits sign_in_limits_of(const struct request *req, const char *u
 	struct sign_in_limits attempt = {.now = (double)clock_mono_ms() / 1000};
 
 	http_address_key(req->audit->address, attempt.address);
-	text_copy(attempt.name, sizeof(attempt.name), username);
-	/* User names are case-insensitive. */
-	for (char *at = attempt.name; *at; at++)
-		*at = (char)tolower((unsigned char)*at);
+	text_copy_lower(attempt.name, sizeof(attempt.name), username); /* user names are case-insensitive */
 	snprintf(attempt.pair, sizeof(attempt.pair), "%s %s", attempt.address, attempt.name);
 	return attempt;
 }

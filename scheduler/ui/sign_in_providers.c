@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/ui/sign_in_providers.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "scheduler/auth/saml/provider.h"
 #include "scheduler/store/access/identity_providers.h"
 #include "scheduler/store/access/identity_providers.sql.h"
 #include "scheduler/store/access/organization_sso.h"
@@ -16,7 +16,7 @@ char *sign_in_provider_path(const char *kind, const char *id, const char *back)
 	struct buf path = BUF_INIT(PATH_LIMIT);
 
 	if (text_equal(kind, SAML_PROVIDER))
-		buf_text(&path, "/users/saml/auth?return=");
+		buf_text(&path, SAML_AUTH_PATH "?return=");
 	else
 		buf_printf(&path, "/oidc/%s/sign-in?return=", id);
 	buf_url(&path, back);
@@ -73,7 +73,6 @@ int sign_in_provider_farewell(struct request *req, struct response *res, struct 
 	if (identity_provider_read(req->store, req->actor.provider.text, &rows, err) < 0)
 		return -1;
 	provider = row_of(identity_provider, &rows, 0);
-	req->actor.kind = ACTOR_NONE;
 	page_begin(&page, req, "You are signed out");
 	page_html(&page, "<p>You are still signed in at <strong>");
 	page_text(&page, provider->name);
@@ -104,9 +103,7 @@ int ui_sign_in_provider(struct request *req, struct response *res, struct err *e
 	char domain[MAX_DOMAIN + 1];
 	struct id provider = {""};
 
-	text_copy(domain, sizeof(domain), at ? at + 1 : "");
-	for (char *letter = domain; *letter; letter++)
-		*letter = (char)tolower((unsigned char)*letter);
+	text_copy_lower(domain, sizeof(domain), at ? at + 1 : "");
 	if (*domain && provider_of_domain(req->store, domain, &provider, err) < 0)
 		return -1;
 	if (!provider.text[0])

@@ -5,9 +5,9 @@
 
 #include "common/log.h"
 #include "scheduler/api/request_audit.h"
-#include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/auth/identity/offboard.h"
 #include "scheduler/auth/identity/offboard.sql.h"
+#include "scheduler/outbox/claim_waiters.h"
 
 static int tokens_note(struct request *req, const struct offboarding *ended, struct err *err)
 {

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <ctype.h>
-#include <string.h>
-
 #include "scheduler/api/api.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
@@ -54,9 +51,7 @@ static int domains_read(const struct request *req, json_t **ret_domains, struct 
 		if (json_string_length(one) > MAX_DOMAIN)
 			return err_at(err, "/data/attributes/domains", "Domain is too long (maximum is %d characters)",
 				MAX_DOMAIN);
-		text_copy(domain, sizeof(domain), json_string_value(one));
-		for (char *at = domain; *at; at++)
-			*at = (char)tolower((unsigned char)*at);
+		text_copy_lower(domain, sizeof(domain), json_string_value(one));
 		json_array_append_new(domains, json_string(domain));
 	}
 	*ret_domains = json_incref(domains);
@@ -67,14 +62,10 @@ static int domains_read(const struct request *req, json_t **ret_domains, struct 
 static int requirement_check(
 	const struct request *req, const json_t *providers, const struct scope *scope, bool required, struct err *err)
 {
-	bool fits = false;
-	json_t *one;
-	size_t i;
+	bool fits = json_has_text(providers, req->actor.provider.text);
 
 	if (!required || req->actor.is_site_admin)
 		return 0;
-	json_array_foreach((json_t *)providers, i, one) fits |=
-		text_equal(json_string_value(one), req->actor.provider.text);
 	if (!providers &&
 		organization_sso_fits(req->store, scope->organization.text, req->actor.provider.text, &fits, err) < 0)
 		return -1;

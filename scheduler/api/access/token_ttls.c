@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/resources.h"
-#include "scheduler/http/columns.h"
 #include "scheduler/auth/lifetimes/token_limits.h"
 #include "scheduler/auth/lifetimes/token_limits.sql.h"
+#include "scheduler/http/columns.h"
 
 /* The longest lifetimes of an organization's tokens. */
 

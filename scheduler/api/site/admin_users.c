@@ -5,8 +5,8 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/auth/account/break_glass.h"
-#include "scheduler/auth/passwords.h"
 #include "scheduler/auth/factors/factors.h"
+#include "scheduler/auth/passwords.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/access/users.sql.h"
 

@@ -34,16 +34,11 @@ static int provider_show(const struct request *req, struct response *res, const 
 	return respond_resource(res, 200, resource_new("saml-settings", "saml", attributes, NULL));
 }
 
-static int show(const struct request *req, struct response *res, struct err *err)
+int saml_settings_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(saml_provider_release) struct saml_provider provider = SAML_PROVIDER_INIT;
 
 	return saml_provider_read(req->store, &provider, err) < 0 ? -1 : provider_show(req, res, &provider);
-}
-
-int saml_settings_read(struct request *req, struct response *res, struct err *err)
-{
-	return show(req, res, err);
 }
 
 static int change_store(
@@ -67,7 +62,7 @@ int saml_settings_update(struct request *req, struct response *res, struct err *
 	if (saml_provider_read(req->store, &provider, err) < 0 || saml_change_read(req, &provider, &change, err) < 0 ||
 		change_store(req->store, &provider, &change, err) < 0)
 		return -1;
-	return show(req, res, err);
+	return saml_settings_read(req, res, err);
 }
 
 int saml_settings_revoke(struct request *req, struct response *res, struct err *err)
@@ -81,5 +76,5 @@ int saml_settings_revoke(struct request *req, struct response *res, struct err *
 	change.token_days = saml_token_days(saml_number(&provider, "sso-api-token-session-timeout"));
 	if (change_store(req->store, &provider, &change, err) < 0)
 		return -1;
-	return show(req, res, err);
+	return saml_settings_read(req, res, err);
 }

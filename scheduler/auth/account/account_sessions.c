@@ -24,8 +24,7 @@ int account_sessions_end_others(struct store *store, const char *user_id, const 
 
 	if (cookie)
 		session_hash(cookie, hash);
-	return db_query(
-		store->db, NULL, err, account_sessions_end_others, .user_id = user_id, .keep = cookie ? hash : NULL);
+	return sessions_end_others(store, user_id, cookie ? hash : NULL, err);
 }
 
 int session_confirmed(struct store *store, const char *cookie, bool *ret_confirmed, struct err *err)

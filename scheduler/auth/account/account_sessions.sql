@@ -28,12 +28,6 @@ limit 200;
 -- takes: user_id text, id text
 delete from sessions s where s.user_id = :user_id and :session_public_id(s) = :id;
 
--- statement: account_sessions_end_others
--- Ends the user's sessions other than the one to keep; all if that is null.
--- index: sessions_user
--- takes: user_id text, keep text
-delete from sessions where user_id = :user_id and (:keep::text is null or hash <> :keep);
-
 -- statement: session_confirmed
 -- Whether the session's user has proved the password, or has signed in, in the last 15 minutes; or has none that
 -- the site accepts.

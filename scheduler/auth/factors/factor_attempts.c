@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/factors/factor_attempts.h"
 
-#include <string.h>
-
 #include "scheduler/auth/factors/factor_attempts.sql.h"
+#include "scheduler/auth/sessions.h"
 
 static const char *const purposes[] = {
 	[FOR_SECOND_FACTOR] = "second_factor", [FOR_PASSKEY] = "passkey", [FOR_REGISTRATION] = "registration"};
@@ -16,9 +15,8 @@ struct attempt_key {
 static struct attempt_key key_of(const struct factor_attempt *attempt)
 {
 	struct attempt_key key = {.purpose = purposes[attempt->purpose]};
-	const char *cookie = text_or_empty(attempt->cookie);
 
-	crypto_sha256_hex(cookie, strlen(cookie), key.hash);
+	session_hash(text_or_empty(attempt->cookie), key.hash);
 	return key;
 }
 
@@ -92,8 +90,9 @@ int factor_attempt_end(struct store *store, const struct factor_attempt *attempt
 
 char *factor_set_cookie(const struct store *store, const char *cookie)
 {
-	return mem_printf(FACTOR_COOKIE "=%s; Path=/app/login; HttpOnly; SameSite=Lax%s%s", text_or_empty(cookie),
-		text_starts(store->settings->public_url, "https://") ? "; Secure" : "", cookie ? "" : "; Max-Age=0");
+	static const struct cookie_kind kind = {FACTOR_COOKIE, "/app/login", 0};
+
+	return cookie_header(store, &kind, cookie);
 }
 
 int factor_attempts_sweep(struct store *store, struct err *err)

@@ -11,7 +11,7 @@
 #include "common/crypto.h"
 #include "scheduler/store/store.h"
 
-#define FACTOR_COOKIE "runyard_sign_in"
+#define FACTOR_COOKIE "runyard_factor"
 
 enum factor_purpose {
 	FOR_SECOND_FACTOR, /* the password was right */

@@ -26,27 +26,6 @@ void passkey_release(struct passkey *passkey)
 	buf_release(&passkey->public_key);
 }
 
-int base64url_decode(const char *text, struct buf *ret_bytes)
-{
-	size_t len = strlen(text);
-	struct buf standard = BUF_INIT(len + 4);
-	int result;
-
-	for (size_t i = 0; i < len; i++) {
-		char letter = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
-
-		if (text[i] == '+' || text[i] == '/' || text[i] == '=') {
-			buf_release(&standard);
-			return -1;
-		}
-		buf_append(&standard, &letter, 1);
-	}
-	buf_append(&standard, "===", (4 - len % 4) % 4);
-	result = len % 4 == 1 ? -1 : crypto_base64_decode(buf_str(&standard), ret_bytes);
-	buf_release(&standard);
-	return result;
-}
-
 char *webauthn_relying_party(const char *origin)
 {
 	const char *host = strstr(origin, "://");
@@ -57,7 +36,7 @@ char *webauthn_relying_party(const char *origin)
 
 static int part_read(const char *text, const char *what, struct buf *ret_bytes, struct err *err)
 {
-	if (!*text || strlen(text) > MAX_ANSWER || base64url_decode(text, ret_bytes) < 0)
+	if (!*text || strlen(text) > MAX_ANSWER || crypto_base64url_decode(text, strlen(text), ret_bytes) < 0)
 		return err_set(err, ERR_INVALID, "the browser's answer has no %s", what);
 	return 0;
 }

@@ -50,7 +50,5 @@ int webauthn_assertion_verify(const struct webauthn_request *request, const stru
 
 /* The id of the relying party: the host of the origin. The caller frees it. */
 char *webauthn_relying_party(const char *origin);
-/* Decodes base64url without padding. -1 if it is none. */
-int base64url_decode(const char *text, struct buf *ret_bytes);
 
 #endif

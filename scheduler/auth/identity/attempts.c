@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/auth/identity/attempts.sql.h"
+#include "scheduler/auth/sessions.h"
 #include "scheduler/store/content/seals.h"
 
 enum { SEALED_LIMIT = 16 << 10, MAX_TEXT = 200 };
@@ -20,11 +21,6 @@ void sign_in_attempt_release(struct sign_in_attempt *attempt)
 	free(attempt->return_path);
 }
 
-static void hash_of(const char *text, char ret_hash[SHA256_HEX_SIZE])
-{
-	crypto_sha256_hex(text, strlen(text), ret_hash);
-}
-
 int sign_in_attempt_begin(struct store *store, const struct sign_in_attempt_order *order, const char *cookie,
 	struct sign_in_attempt *ret_attempt, struct err *err)
 {
@@ -35,8 +31,8 @@ int sign_in_attempt_begin(struct store *store, const struct sign_in_attempt_orde
 	_cleanup_(freep) char *context = NULL;
 	char state[SHA256_HEX_SIZE], browser[SHA256_HEX_SIZE];
 
-	hash_of(attempt.state, state);
-	hash_of(attempt.cookie, browser);
+	session_hash(attempt.state, state);
+	session_hash(attempt.cookie, browser);
 	context = mem_printf(SECRETS_SEAL "%s", state);
 	if (order->secrets)
 		seal_text(store, context, order->secrets, &sealed);
@@ -75,8 +71,8 @@ int sign_in_attempt_redeem(struct store *store, const char *state, const char *c
 	_cleanup_(freep) char *context = NULL;
 	char state_hash[SHA256_HEX_SIZE], browser[SHA256_HEX_SIZE];
 
-	hash_of(state, state_hash);
-	hash_of(text_or_empty(cookie), browser);
+	session_hash(state, state_hash);
+	session_hash(text_or_empty(cookie), browser);
 	if (db_query(store->db, &rows, err, sign_in_attempt_redeem, .state_hash = state_hash, .browser_hash = browser,
 		    .provider_id = provider_id) < 0)
 		return -1;
@@ -90,8 +86,9 @@ int sign_in_attempt_redeem(struct store *store, const char *state, const char *c
 
 char *sign_in_attempt_set_cookie(const struct store *store, const char *cookie)
 {
-	return mem_printf(ATTEMPT_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=600%s", cookie,
-		text_starts(store->settings->public_url, "https://") ? "; Secure" : "");
+	static const struct cookie_kind kind = {ATTEMPT_COOKIE, "/", 600};
+
+	return cookie_header(store, &kind, cookie);
 }
 
 int sign_in_attempts_sweep(struct store *store, struct err *err)

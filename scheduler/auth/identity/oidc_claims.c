@@ -70,15 +70,6 @@ static bool is_true(const json_t *value)
 	return json_is_true(value) || text_equal(json_string_value(value), "true");
 }
 
-static bool has_group(const json_t *groups, const char *wanted)
-{
-	const json_t *group;
-	size_t i;
-
-	json_array_foreach((json_t *)groups, i, group) if (text_equal(json_string_value(group), wanted)) return true;
-	return false;
-}
-
 int claims_read(const json_t *claims, const json_t *settings, const json_t *groups, struct external_person *person,
 	struct err *err)
 {
@@ -93,6 +84,6 @@ int claims_read(const json_t *claims, const json_t *settings, const json_t *grou
 	person->email_verified = is_true(json_object_get(claims, "email_verified")) ||
 		json_bool_at(settings, "trust-email-addresses", false);
 	person->groups = groups;
-	person->site_admin = admins && groups ? has_group(groups, admins) : -1;
+	person->site_admin = admins && groups ? json_has_text(groups, admins) : -1;
 	return 0;
 }

@@ -2,8 +2,8 @@
 #include "scheduler/auth/lifetimes/token_limits.h"
 
 #include "common/log.h"
-#include "scheduler/store/access/audit.h"
 #include "scheduler/auth/lifetimes/token_limits.sql.h"
+#include "scheduler/store/access/audit.h"
 
 enum { MAX_DELETED = 100 };
 

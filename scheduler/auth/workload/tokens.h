@@ -12,8 +12,7 @@
 #include "common/json/json.h"
 #include "scheduler/store/store.h"
 
-#define WORKLOAD_ISSUER_PATH "/.well-known/openid-configuration"
-#define WORKLOAD_KEYS_PATH   "/.well-known/jwks"
+#define WORKLOAD_KEYS_PATH "/.well-known/jwks"
 
 /* The job that a token speaks for. Borrowed. */
 struct workload {

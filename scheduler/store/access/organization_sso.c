@@ -40,15 +40,6 @@ int provider_of_domain(struct store *store, const char *domain, struct id *ret_p
 
 /* ---- changing ---- */
 
-static bool json_has_text(const json_t *list, const char *wanted)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, one) if (text_equal(json_string_value(one), wanted)) return true;
-	return false;
-}
-
 /* The settings as they will be, and the providers that the organization may use. */
 struct check {
 	json_t *providers, *domains;

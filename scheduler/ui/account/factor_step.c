@@ -5,6 +5,7 @@
 
 #include "scheduler/api/request_audit.h"
 #include "scheduler/auth/account/break_glass.h"
+#include "scheduler/auth/closed.h"
 #include "scheduler/auth/factors/factor_attempts.h"
 #include "scheduler/auth/factors/factor_attempts.sql.h"
 #include "scheduler/auth/factors/factors.h"

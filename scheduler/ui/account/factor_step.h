@@ -6,8 +6,7 @@
 
 #include "scheduler/ui/sign_in.h"
 
-#define FACTOR_PATH  "/app/login/factor"
-#define PASSKEY_PATH "/app/login/passkey"
+#define FACTOR_PATH "/app/login/factor"
 
 /*
  * The person has proved the password. An account with a second factor gets the page that asks for it, and no session

@@ -48,10 +48,7 @@ static bool mail_allowed(const struct request *req, const char *name)
 	char address[HTTP_ADDRESS_SIZE], lower[MAX_NAME + 1];
 
 	http_address_key(req->audit->address, address);
-	text_copy(lower, sizeof(lower), name);
-	for (char *at = lower; *at; at++)
-		if (*at >= 'A' && *at <= 'Z')
-			*at = (char)(*at - 'A' + 'a');
+	text_copy_lower(lower, sizeof(lower), name);
 	return bucket_take(req->services->buckets, LIMIT_RESET_ADDRESS, address, now).taken &&
 		bucket_take(req->services->buckets, LIMIT_RESET_NAME, lower, now).taken;
 }
@@ -75,8 +72,7 @@ int ui_forgot(struct request *req, struct response *res, struct err *err)
 	req->actor.username[0] = '\0';
 	return page_say(req, res, 200, "Look into your mail",
 		"If an account has that name or that confirmed address, a mail with a link is on its way. The link is "
-		"valid "
-		"for an hour.");
+		"valid for an hour.");
 }
 
 /* ---- the link ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "scheduler/api/request_audit.h"
+#include "scheduler/auth/closed.h"
 #include "scheduler/auth/factors/factor_attempts.h"
 #include "scheduler/auth/factors/factors.h"
 #include "scheduler/auth/factors/factors.sql.h"
@@ -36,8 +37,7 @@ static void codes_show(struct page_buf *page, const struct recovery_codes *codes
 {
 	page_html(page,
 		"<section role=\"status\"><h2>Recovery codes</h2>\n<p>Each of these codes signs you in once if you "
-		"have "
-		"lost your second factor. Keep them in a safe place: they are shown this once.</p>\n<ul "
+		"have lost your second factor. Keep them in a safe place: they are shown this once.</p>\n<ul "
 		"class=\"codes\">\n");
 	for (size_t i = 0; i < RECOVERY_CODES; i++)
 		buf_printf(&page->html, "<li><code>%s</code></li>\n", codes->codes[i]);
@@ -88,8 +88,7 @@ static void passkey_form(struct page_buf *page, const struct request *req)
 {
 	page_html(page,
 		"<h2>Passkey</h2>\n<p>A passkey is kept by a security key, a phone or this computer. It is a second "
-		"factor, "
-		"and signs in without a password if it verifies you by a PIN or a fingerprint.</p>\n<form "
+		"factor, and signs in without a password if it verifies you by a PIN or a fingerprint.</p>\n<form "
 		"method=\"post\" "
 		"action=\"" PASSKEYS_PATH "\" data-passkey=\"registration\">\n");
 	page_csrf(page, req);
