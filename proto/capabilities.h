@@ -10,6 +10,7 @@
  *     "terraform 1.11.4", "tofu 1.10.6"     an engine that it has
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
+ *     "identity"                            it gives the programs of a run the credentials that its job document lists
  *
  * A job's needs are one text.
  *
@@ -22,6 +23,8 @@
 #include "common/buf.h"
 #include "common/json/json.h"
 #include "proto/version.h"
+
+#define CAPABILITY_IDENTITY "identity"
 
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;

@@ -401,7 +401,10 @@ static void claim_unreadable(struct claiming *c, const struct job_document_row *
 
 	text_copy(item.run.text, ID_SIZE, job->run);
 	text_copy(item.job.text, ID_SIZE, job->job);
-	log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
+	if (why->kind == ERR_INVALID)
+		log_info("a run can't start", "run", item.run.text, "why", why->message, NULL);
+	else
+		log_error("a job can't be handed out", "run", item.run.text, "error", why->message, NULL);
 	if (why->kind == ERR_UNAVAILABLE)
 		return;
 	if (runs_apply_transitions(c->store, &item, 1, &err) < 0)
@@ -443,7 +446,10 @@ static void claim_documents(struct claiming *c, json_t *jobs)
 	for (int i = 0; i < c->details.count; i++) {
 		const struct job_document_row *row = row_of(job_document, &c->details, i);
 		const struct picked_job *picked = picked_of(c, row->job);
-		const struct job_tokens tokens = {picked->token, picked->run_token, &picked->rescue};
+		const struct job_tokens tokens = {.token = picked->token,
+			.run_token = picked->run_token,
+			.rescue = &picked->rescue,
+			.credentials = json_has_text(c->capabilities, CAPABILITY_IDENTITY)};
 		struct err err = ERR_INIT;
 		json_t *job = job_document(c->store, row, &tokens, &err);
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "scheduler/auth/workload/tokens.h"
+#include "scheduler/auth/workload/identity.h"
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/runs/job_document.sql.h"
 #include "scheduler/store/content/object_url.h"
@@ -72,24 +72,29 @@ static json_t *job_variables(struct store *store, const struct job_document_row 
 	return all;
 }
 
-/* The code of a fork has no identity. Neither have the stages in which no code of the configuration runs. */
-static int identity_add(struct store *store, const struct job_document_row *row, json_t *variables, struct err *err)
+/* The stages in which no code of the configuration runs have no identity. */
+static int identity_add(struct store *store, const struct job_document_row *row, const struct job_tokens *tokens,
+	json_t *job, struct err *err)
 {
 	json_auto_t *workspace = json_shown(row->workspace);
-	const struct workload workload = {.organization = row->organization,
-		.organization_id = row->organization_id,
-		.project = row->project,
-		.project_id = row->project_id,
-		.workspace = json_string_at(workspace, "name"),
-		.workspace_id = json_string_at(workspace, "id"),
-		.run = row->run,
-		.phase = row->stage,
-		.attempt = row->attempt,
-		.seconds = row->time_limit};
+	const struct workload_job wanted = {
+		.workload = {.organization = row->organization,
+			.organization_id = row->organization_id,
+			.project = row->project,
+			.project_id = row->project_id,
+			.workspace = json_string_at(workspace, "name"),
+			.workspace_id = json_string_at(workspace, "id"),
+			.run = row->run,
+			.phase = row->stage,
+			.attempt = row->attempt,
+			.seconds = row->time_limit},
+		.from_fork = row->from_fork,
+		.plan_only = row->plan_only,
+		.worker_knows = tokens->credentials};
 
-	if (row->from_fork || (!text_equal(row->stage, "plan") && !text_equal(row->stage, "apply")))
+	if (!text_equal(row->stage, "plan") && !text_equal(row->stage, "apply"))
 		return 0;
-	return workload_tokens_add(store, &workload, variables, err);
+	return workload_identity_add(store, &wanted, job, err);
 }
 
 /* The private key that the run fetches modules with; "" if its workspace has no key. A new reference, or NULL with
@@ -148,11 +153,13 @@ json_t *job_document(
 	json_auto_t *variables = ssh_key ? job_variables(store, row, err) : NULL;
 	json_auto_t *job = NULL, *subject = NULL, *options = NULL;
 
-	if (!variables || identity_add(store, row, variables, err) < 0)
+	if (!variables)
 		return NULL;
 	job = json_pack("{ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
 		store->settings->public_url, "ssh-key", ssh_key, "variables", variables, "rescue",
 		job_rescue(store, tokens->rescue));
+	if (identity_add(store, row, tokens, job, err) < 0)
+		return NULL;
 	subject = job_subject(row);
 	options = job_options(row);
 	if (json_object_update(job, subject) < 0 || json_object_update(job, options) < 0) {

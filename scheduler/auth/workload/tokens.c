@@ -7,10 +7,7 @@
 #include "scheduler/auth/workload/keys.h"
 #include "scheduler/store/access/audit.h"
 
-#define AUDIENCE "TFC_WORKLOAD_IDENTITY_AUDIENCE"
-#define TOKEN    "TFC_WORKLOAD_IDENTITY_TOKEN"
-
-enum { EARLY_SECONDS = 5, MAX_SECONDS = 86400, MAX_TOKENS = 32 };
+enum { EARLY_SECONDS = 5, MAX_SECONDS = 86400 };
 
 /* ---- claims ---- */
 
@@ -65,81 +62,33 @@ static void audit(const struct workload *w, const char *audience, const char *id
 			.details = details});
 }
 
-/* The tag behind a variable's name: "" or "_TAG"; NULL for a variable that asks for no token. */
-static const char *tag_of(const json_t *variable)
+void workload_tokens_begin(struct workload_tokens *tokens, struct store *store, const struct workload *workload)
 {
-	const char *key = json_string_at(variable, "key"), *tag;
-
-	if (!key || !text_starts(key, AUDIENCE) || !text_equal(json_string_at(variable, "category"), "env"))
-		return NULL;
-	tag = key + strlen(AUDIENCE);
-	if (*tag &&
-		(*tag != '_' || !tag[1] ||
-			tag[strspn(tag, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]))
-		return NULL;
-	return tag;
+	*tokens = (struct workload_tokens){.store = store, .workload = workload};
+	audit_batch_init(&tokens->audit);
 }
 
-struct issuing {
-	struct store *store;
-	const struct workload *workload;
-	const struct jose_signer *signer;
-	struct audit_batch audit;
-	json_t *tokens; /* variables */
-};
-
-static int token_add(struct issuing *s, const char *tag, const char *audience, struct err *err)
+char *workload_token(struct workload_tokens *tokens, const char *audience, struct err *err)
 {
-	_cleanup_(freep) char *name = mem_printf(TOKEN "%s", tag);
-	char id[AUDIT_UUID_SIZE];
+	char id[AUDIT_UUID_SIZE], *token;
+	json_auto_t *claims = NULL;
 
+	if (!tokens->signer && workload_signer(tokens->store, &tokens->signer, err) < 0)
+		return NULL;
 	audit_uuid(id);
-	json_auto_t *claims = claims_of(s->store, s->workload, audience, id);
-	_cleanup_(crypto_secret_freep) char *token = jose_sign(s->signer, claims, err);
-	if (!token)
-		return -1;
-	json_array_append_new(s->tokens,
-		json_pack(
-			"{ss ss ss sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive", 1));
-	audit(s->workload, audience, id, &s->audit);
-	return 0;
+	claims = claims_of(tokens->store, tokens->workload, audience, id);
+	token = jose_sign(tokens->signer, claims, err);
+	if (token)
+		audit(tokens->workload, audience, id, &tokens->audit);
+	return token;
 }
 
-/* The last of several variables with one name counts. */
-static json_t *audiences_of(const json_t *variables)
+int workload_tokens_audit(struct workload_tokens *tokens, struct err *err)
 {
-	json_t *audiences = json_object(), *variable;
-	size_t i;
-
-	json_array_foreach((json_t *)variables, i, variable)
-	{
-		const char *tag = tag_of(variable), *audience = json_string_at(variable, "value");
-
-		if (tag && text_or_null(audience) && json_object_size(audiences) < MAX_TOKENS)
-			json_object_set_new(audiences, tag, json_string(audience));
-	}
-	return audiences;
+	return tokens->signer ? audit_insert(tokens->store, &tokens->audit, err) : 0;
 }
 
-int workload_tokens_add(struct store *store, const struct workload *workload, json_t *variables, struct err *err)
+void workload_tokens_release(struct workload_tokens *tokens)
 {
-	json_auto_t *audiences = audiences_of(variables), *tokens = json_array();
-	struct issuing s = {.store = store, .workload = workload, .tokens = tokens};
-	const char *tag;
-	json_t *audience;
-	int result = 0;
-
-	if (!json_object_size(audiences))
-		return 0;
-	if (workload_signer(store, &s.signer, err) < 0)
-		return -1;
-	audit_batch_init(&s.audit);
-	json_object_foreach(audiences, tag, audience) if (result == 0) result =
-		token_add(&s, tag, json_string_value(audience), err);
-	if (result == 0)
-		result = audit_insert(store, &s.audit, err);
-	audit_batch_release(&s.audit);
-	if (result == 0)
-		json_array_extend(variables, tokens);
-	return result;
+	audit_batch_release(&tokens->audit);
 }

@@ -162,3 +162,10 @@ def test_keys_are_rotated_and_replaced(api_site, place):
     assert set(published(api_site.scheduler)) == {second}
     (third,) = command(api_site, "replace")
     assert third["state"] == "signs" and set(published(api_site.scheduler)) == {third["id"]}
+
+
+def test_a_run_can_have_32_tokens_of_its_own(place):
+    for number in range(33):
+        place.variable(f"{AUDIENCE}_T{number}", "x")
+    _, job = place.job()
+    assert tokens(job) == {} and job["refusal"] == f"A run can have at most 32 variables {AUDIENCE}_TAG."

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/workload/identity.h"
+
+#include <string.h>
+
+#include "scheduler/auth/workload/credentials.h"
+
+#define AUDIENCE "TFC_WORKLOAD_IDENTITY_AUDIENCE"
+#define TOKEN    "TFC_WORKLOAD_IDENTITY_TOKEN"
+
+enum { MAX_TOKENS = 32 };
+
+struct giving {
+	const struct workload_job *job;
+	json_t *document;
+	struct workload_tokens tokens;
+};
+
+static void refuse(struct giving *giving, const char *sentence)
+{
+	if (!json_object_get(giving->document, "refusal"))
+		json_object_set_new(giving->document, "refusal", json_string(sentence));
+}
+
+/* ---- tokens that the run uses itself ---- */
+
+/* The tag behind a variable's name: "" or "_TAG"; NULL for a variable that asks for no token. */
+static const char *tag_of(const json_t *variable)
+{
+	const char *key = json_string_at(variable, "key"), *tag;
+
+	if (!key || !text_starts(key, AUDIENCE) || !text_equal(json_string_at(variable, "category"), "env"))
+		return NULL;
+	tag = key + strlen(AUDIENCE);
+	if (*tag &&
+		(*tag != '_' || !tag[1] ||
+			tag[strspn(tag, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]))
+		return NULL;
+	return tag;
+}
+
+/* The last of several variables with one name counts. */
+static json_t *audiences_of(const json_t *variables)
+{
+	json_t *audiences = json_object(), *variable;
+	size_t i;
+
+	json_array_foreach((json_t *)variables, i, variable)
+	{
+		const char *tag = tag_of(variable), *audience = json_string_at(variable, "value");
+
+		if (tag && text_or_null(audience))
+			json_object_set_new(audiences, tag, json_string(audience));
+	}
+	return audiences;
+}
+
+static int own_token_add(struct giving *giving, const char *tag, const char *audience, struct err *err)
+{
+	_cleanup_(freep) char *name = mem_printf(TOKEN "%s", tag);
+	_cleanup_(crypto_secret_freep) char *token = workload_token(&giving->tokens, audience, err);
+
+	if (!token)
+		return -1;
+	json_array_append_new(json_object_get(giving->document, "variables"),
+		json_pack(
+			"{ss ss ss sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive", 1));
+	return 0;
+}
+
+static int own_tokens_add(struct giving *giving, struct err *err)
+{
+	json_auto_t *audiences = audiences_of(json_object_get(giving->document, "variables"));
+	const char *tag;
+	json_t *audience;
+
+	if (json_object_size(audiences) > MAX_TOKENS) {
+		refuse(giving, "A run can have at most 32 variables " AUDIENCE "_TAG.");
+		return 0;
+	}
+	json_object_foreach(audiences, tag, audience)
+	{
+		if (own_token_add(giving, tag, json_string_value(audience), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- credentials ---- */
+
+static int credential_token_add(struct giving *giving, json_t *item, struct err *err)
+{
+	const char *audience = json_string_at(item, CREDENTIAL_AUDIENCE);
+	_cleanup_(crypto_secret_freep) char *token = audience ? workload_token(&giving->tokens, audience, err) : NULL;
+
+	if (audience && !token)
+		return -1;
+	if (token)
+		json_object_set_new(item, "token", json_string(token));
+	json_object_del(item, CREDENTIAL_AUDIENCE);
+	return 0;
+}
+
+/* What an apply would lack is said when the plan starts. */
+static json_t *credentials_of(const struct giving *giving, char **ret_refusal)
+{
+	const struct workload_job *job = giving->job;
+	const json_t *variables = json_object_get(giving->document, "variables");
+	json_t *items = credentials_wanted(variables, job->workload.phase, ret_refusal);
+
+	if (!*ret_refusal && !job->plan_only && text_equal(job->workload.phase, "plan"))
+		json_decref(credentials_wanted(variables, "apply", ret_refusal));
+	return items;
+}
+
+static int credentials_add(struct giving *giving, struct err *err)
+{
+	_cleanup_(freep) char *refusal = NULL, *asking = NULL;
+	json_auto_t *items = credentials_of(giving, &refusal);
+	json_t *item;
+	size_t i;
+
+	if (!json_array_size(items))
+		return 0;
+	asking = credential_switch(json_array_get(items, 0));
+	if (!giving->job->worker_knows)
+		return err_set(err, ERR_INVALID,
+			"%s is true, but the run's worker is of an earlier version, which can't get credentials. "
+			"Upgrade the workers of its pool.",
+			asking);
+	if (giving->job->from_fork) {
+		free(refusal);
+		refusal = mem_printf("%s is true, but the code of a fork gets no credentials.", asking);
+	}
+	if (refusal) {
+		refuse(giving, refusal);
+		return 0;
+	}
+	json_array_foreach(items, i, item)
+	{
+		if (credential_token_add(giving, item, err) < 0)
+			return -1;
+	}
+	json_object_set(giving->document, "credentials", items);
+	return 0;
+}
+
+int workload_identity_add(struct store *store, const struct workload_job *job, json_t *document, struct err *err)
+{
+	struct giving giving = {.job = job, .document = document};
+	int result;
+
+	workload_tokens_begin(&giving.tokens, store, &job->workload);
+	result = job->from_fork ? 0 : own_tokens_add(&giving, err);
+	if (result == 0)
+		result = credentials_add(&giving, err);
+	if (result == 0)
+		result = workload_tokens_audit(&giving.tokens, err);
+	workload_tokens_release(&giving.tokens);
+	return result;
+}
