@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/auth/workload/credentials.h"
+#include "scheduler/auth/workload/identity.sql.h"
 
 #define AUDIENCE "TFC_WORKLOAD_IDENTITY_AUDIENCE"
 #define TOKEN    "TFC_WORKLOAD_IDENTITY_TOKEN"
@@ -158,4 +159,11 @@ int workload_identity_add(struct store *store, const struct workload_job *job, j
 		result = workload_tokens_audit(&giving.tokens, err);
 	workload_tokens_release(&giving.tokens);
 	return result;
+}
+
+int workload_names_read(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err, workload_names, .workspace = workspace_id) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "workspace not found");
 }

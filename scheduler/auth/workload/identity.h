@@ -22,5 +22,7 @@ struct workload_job {
 /* Adds the tokens to the job's "variables", and the members "credentials" and "refusal" (proto/README.md). ERR_INVALID:
  * the run must end with that sentence, since its worker can't use credentials. */
 int workload_identity_add(struct store *store, const struct workload_job *job, json_t *document, struct err *err);
+/* The names of a workspace: one row, workload_names_row. ERR_NOT_FOUND. */
+int workload_names_read(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -180,3 +180,27 @@ def test_a_worker_of_an_earlier_version_gets_no_credentials(api_site, place, cap
     error = place.api.wait_status(run, "errored")["error"]
     assert error == ("TFC_AWS_PROVIDER_AUTH is true, but the run's worker is of an earlier version, which can't get credentials. "
                      "Upgrade the workers of its pool.")
+
+
+def identity(api, workspace):
+    return api.get(f"workspaces/{workspace}/workload-identity").data["attributes"]
+
+
+def test_the_identity_of_a_workspace_says_what_verifiers_must_be_told(api_site, place):
+    workspace = place.workspace({**KINDS["aws"][0], **VAULT, "TFC_VAULT_BACKED_AZURE_AUTH": "true", "TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE": "r"})
+    place.api.variable(workspace, "TFC_AWS_WORKLOAD_IDENTITY_AUDIENCE", "secret audience", category="env", sensitive=True)
+    shown = identity(place.api, workspace)
+    name = place.api.get(f"workspaces/{workspace}").data["attributes"]["name"]
+    subject = f"organization:{place.api.organization}:project:Default Project:workspace:{name}:run_phase:"
+    assert shown["issuer"] == api_site.scheduler.url and shown["plan-subject"] == f"{subject}plan" and shown["apply-subject"] == f"{subject}apply"
+    assert [(c["kind"], c["product"], c["tag"], c["variable"], c["audience"]) for c in shown["configurations"]] == [
+        ("aws", "AWS", "", "TFC_AWS_PROVIDER_AUTH", "(sensitive)"), ("vault", "Vault", "", "TFC_VAULT_PROVIDER_AUTH", "vault.workload.identity"),
+        ("vault-backed-azure", "Azure by Vault", "", "TFC_VAULT_BACKED_AZURE_AUTH", None)]
+    assert shown["problem"] is None
+
+
+def test_the_identity_of_a_workspace_says_what_is_missing(place):
+    for variables, problem in (REFUSED["no role"], REFUSED["none for the apply"]):
+        assert identity(place.api, place.workspace(variables))["problem"] == problem
+    shown = identity(place.api, place.workspace({}))
+    assert shown["configurations"] == [] and shown["problem"] is None
