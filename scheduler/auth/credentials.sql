@@ -81,7 +81,7 @@ where :provider is null and not :has_factor(:user);
 
 -- fragment: admin_without_factor(provider)
 -- The condition that a user `u` is a site admin without the second factor that the site needs.
-u.is_site_admin and :provider is null and :admins_need_factor() and not :has_factor(u.id);
+(u.is_site_admin and :provider is null and :admins_need_factor() and not :has_factor(u.id));
 
 -- fragment: token_valid()
 -- The condition that a token `k` is valid. One that was made through an identity provider ends when its owner no

@@ -158,6 +158,13 @@ def copies(part, rows):
         yield copied
 
 
+def is_compound(condition):
+    """Whether it joins conditions with `and` or `or` outside of brackets."""
+    while condition != (condition := re.sub(r"\([^()]*\)", "", condition)):
+        pass
+    return bool(re.search(r"\b(and|or)\b", condition))
+
+
 class Files:
     """All parts of all files."""
 
@@ -195,6 +202,8 @@ class Files:
                 self.used.add(name)
                 given = [self.expand(one, bound, where, seen) for one in given]
                 out.append(self.expand(part.text, dict(zip(part.arguments, given)), part.where, (*seen, name)))
+                if re.search(r"\bnot\s*$", "".join(out[:-1])) and is_compound(out[-1]):
+                    raise Wrong(f"{where}: `not` holds only for the first part of {name}, which needs brackets")
         return "".join(out)
 
     def statement(self, part):

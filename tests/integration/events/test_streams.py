@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from support.api import Api
 from support.browser import Browser
 from support.event_stream import EventStream
 from support.people import People
@@ -127,6 +128,16 @@ def test_topics_that_may_not_be_read_and_topics_that_do_not_exist_look_the_same(
     pool.apply(run)
     witness.wait("run", lambda data: data.get("status") == "applied")
     assert not stream.of("run", "stage", "workspace", "log") and not own.of("run", "stage", "workspace")
+
+
+def test_a_site_admin_sees_every_organization(api_site, org, pool, streams):
+    """By token and by session: without a second factor too, while the site needs none."""
+    run = pool.run(pool.workspace())
+    browser = Browser(api_site.scheduler.url).sign_in("admin", api_site.tokens["password"])
+    topics = [f"org:{org.organization}", f"run:{run}", "site"]
+    for stream in (streams(topics, Api(api_site.scheduler.url, api_site.tokens["token"])), streams(topics, None, headers={"Cookie": f"runyard_session={browser.cookie.value}"})):
+        stream.online()
+        assert stream.of("denied") == []
 
 
 @pytest.mark.parametrize("topics, says", [("", "at least one topic"), ("run:nonsense", "topic 1"), ("site,org:a b", "topic 2"), ("log:run-aaaaaaaaaaaaaaaa@0", "topic 1"),

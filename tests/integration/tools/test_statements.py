@@ -69,6 +69,16 @@ def test_mistakes_are_refused_with_their_place(tmp_path, old, new, says):
     assert result.returncode == 1 and says in result.stderr and "Traceback" not in result.stderr
 
 
+def test_not_before_several_conditions_needs_brackets(tmp_path):
+    """SQL would negate the first of them alone."""
+    text = TEAM.replace("where :of_team", "where not :of_team")
+    assert made(tmp_path, text).returncode == 0
+    both = "(:t.organization_id = :organization or t.id = 'x') and t.size > 0"
+    result = made(tmp_path, text.replace(":t.organization_id = :organization", both))
+    assert result.returncode == 1 and "`not` holds only for the first part of of_team" in result.stderr
+    assert made(tmp_path, text.replace(":t.organization_id = :organization", f"({both})")).returncode == 0
+
+
 def test_names_are_unique(tmp_path):
     result = made(tmp_path, TEAM + TEAM[TEAM.index("-- statement"):])
     assert result.returncode == 1 and "has that name, too" in result.stderr
