@@ -73,6 +73,7 @@ def test_everything_ends_within_a_second_in_each_process(api_site, api, person, 
     urls = [api.url, second.url]
     streams = [EventStream(url, f"workspace:{workspace}", person.token).online() for url in urls]
     waiting = PendingRequest(lambda: worker.call("POST", "wait", {"worker": worker.id, "slots": 1}, check=False))
+    until(lambda: api_site.scheduler.metric("runyard_waiting_workers") == 1, "the worker waits")
     programs = [Api(url, job["run-token"], api.organization) for url in urls]
     for client in programs:
         assert client.call("GET", f"runs/{run}").status == 200
