@@ -93,8 +93,8 @@ def axe():
 
 @pytest.fixture(scope="module")
 def rich_full_site(postgres, sandbox, redis, engine):
-    """A full_site whose workers keep their jobs without heartbeats. One user opens each page, with a stream each."""
-    with open_full_site(postgres, sandbox, redis, engine, lease_seconds=3600, streams_per_user=500) as site:
+    """A full_site whose workers keep their jobs without heartbeats."""
+    with open_full_site(postgres, sandbox, redis, engine, lease_seconds=3600) as site:
         yield site
 
 
