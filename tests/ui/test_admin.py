@@ -60,7 +60,7 @@ def test_others_do_not_see_the_pages(browser_page, site, owner):
     page = browser_page("/app/admin/users", user=(owner.name, owner.password))
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     expect(page.get_by_role("navigation", name="Site administration")).to_have_count(0)
-    for section in ("organizations", "versions", "general", "maintenance", "queue"):
+    for section in ("organizations", "versions", "general", "saml", "scim", "maintenance", "queue"):
         page.goto(f"/app/admin/{section}")
         expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     page.get_by_role("banner").get_by_text(owner.name, exact=True).last.click()

@@ -119,24 +119,30 @@ function Actions({ item }: { readonly item: Resource }) {
 	);
 }
 
-export default function AdminSaml() {
+function Provider() {
 	const settings = useDocument(address(path));
 	return (
+		<Content of={settings}>
+			{() =>
+				settings.item && (
+					<>
+						<h2>What to enter at the identity provider</h2>
+						<Ours item={settings.item} />
+						<Problems item={settings.item} />
+						<Actions item={settings.item} />
+						<h2>Settings</h2>
+						<SettingsForm kind={kind} item={settings.item} reason={undefined} />
+					</>
+				)
+			}
+		</Content>
+	);
+}
+
+export default function AdminSaml() {
+	return (
 		<AdminFrame section="saml">
-			<Content of={settings}>
-				{() =>
-					settings.item && (
-						<>
-							<h2>What to enter at the identity provider</h2>
-							<Ours item={settings.item} />
-							<Problems item={settings.item} />
-							<Actions item={settings.item} />
-							<h2>Settings</h2>
-							<SettingsForm kind={kind} item={settings.item} reason={undefined} />
-						</>
-					)
-				}
-			</Content>
+			<Provider />
 		</AdminFrame>
 	);
 }

@@ -113,17 +113,14 @@ function Settings({ of: loaded }: { readonly of: Loaded }) {
 	);
 }
 
-export default function AdminScim() {
+function Provisioning() {
 	const settings = useDocument(settingsUrl);
 	const query = useQuery();
 	const q = query.get("q") ?? "";
 	const enabled = flag(settings.item, "enabled");
 	const reason = enabled ? undefined : "enable provisioning first";
 	return (
-		<AdminFrame
-			section="scim"
-			intro="An identity provider makes accounts, suspends them and maintains groups (SCIM 2.0). Teams can follow groups."
-		>
+		<>
 			<Settings of={settings} />
 			<h2>Tokens</h2>
 			<ObjectList kind={scimTokens} url={address("/admin/scim-tokens")} createPath="/admin/scim-tokens" reason={reason} />
@@ -134,6 +131,17 @@ export default function AdminScim() {
 				url={address("/admin/scim-groups", { q, "page[number]": query.get("page") ?? undefined })}
 				createPath=""
 			/>
+		</>
+	);
+}
+
+export default function AdminScim() {
+	return (
+		<AdminFrame
+			section="scim"
+			intro="An identity provider makes accounts, suspends them and maintains groups (SCIM 2.0). Teams can follow groups."
+		>
+			<Provisioning />
 		</AdminFrame>
 	);
 }
