@@ -175,6 +175,7 @@ def test_sighup_reloads_the_keys(scheduler, tokens, folder, database, ask):
     api = Api(one.url, tokens["token"])
     workspace = api.workspace()
     api.variable(workspace, "first", "1")
+    until(lambda: ask("select 1 from workload_keys"), "the first key for identities, which a scheduler makes after its start")
 
     def reread(keys, said):
         before = len([line for line in one.log_lines() if line["msg"].startswith(said)])
