@@ -234,14 +234,20 @@ def test_files_of_the_other_engine_do_not_lose_state(hostile, name):
 PATH_VARIABLES = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers/store", "TF_CLI_ARGS_init": "-plugin-dir=/job/config", "TF_CLI_ARGS_plan": "-out=/providers/forged",
           "TF_LOG_PATH": "/providers/forged", "GIT_DIR": "/providers/forged", "GIT_SSH_COMMAND": "touch /providers/forged", "GIT_TRACE": "/providers/forged",
           "GIT_CONFIG_COUNT": "1", "GIT_EXEC_PATH": "/job/config", "LD_PRELOAD": "/job/config/forged.so", "LD_LIBRARY_PATH": "/job/config", "TMPDIR": "/providers", "TF_REATTACH_PROVIDERS": "{}",
-          "CHECKPOINT_DISABLE": "", "SSL_CERT_FILE": "/job/config/forged.pem", "https_proxy": "http://127.0.0.1:9"}
+          "CHECKPOINT_DISABLE": "", "SSL_CERT_FILE": "/job/config/forged.pem", "https_proxy": "http://127.0.0.1:9",
+          "TF_CLI_CONFIG_FILE": "/job/config/forged.tfrc", "TF_CLI_ARGS": "-chdir=/providers", "TF_CLI_ARGS_show": "-json=/providers/forged", "TF_LOG": "TRACE",
+          "TF_ENCRYPTION": 'key_provider "external" "x" { command = ["touch", "/providers/forged"] }', "TF_REGISTRY_CLIENT_TIMEOUT": "1", "BASH_ENV": "/job/config/forged.sh", "ENV": "/job/config/forged.sh",
+          "PATH": "/job/config", "HOME": "/providers", "XDG_CONFIG_HOME": "/job/config", "SSL_CERT_DIR": "/providers", "HTTP_PROXY": "http://127.0.0.1:9", "GIT_ASKPASS": "/job/config/forged.sh",
+          "GIT_CONFIG_GLOBAL": "/providers/forged", "PYTHONPATH": "/job/config"}
+FORGED = {"forged.sh": "touch /providers/forged $CANARY; echo ESCAPED", "forged.tfrc": 'provider_installation {\n  dev_overrides {\n    "hashicorp/time" = "/job/config"\n  }\n}\n'}
 
 
 def test_variables_with_paths_write_nothing_outside_the_job(hostile):
     """The run ends, and writes nothing outside of its folder. test_sandbox.py of e2e tests the variables that change the
     engine's behaviour."""
     for key, value in PATH_VARIABLES.items():
-        attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
+        attributes, _ = hostile.run({**FORGED, "main.tf": 'resource "terraform_data" "one" {\n  provisioner "local-exec" {\n    command = "true"\n  }\n}\n'},
+                                    {"CANARY": hostile.canaries / "open", key: value})
         assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
 
 
