@@ -20,6 +20,7 @@ static const struct db_statement *const times[] = {
 	&clock_times_of_notifications_statement,
 	&clock_times_of_waiting_jobs_statement,
 	&clock_times_of_outbox_statement,
+	&clock_times_of_identity_keys_statement,
 };
 
 struct correcting {

@@ -78,6 +78,11 @@ where j.id = s.id;
 -- takes: like clock_deadlines_of_jobs
 update outbox set created_at = now() where :step_ms::bigint < 0 and created_at > now();
 
+-- statement: clock_times_of_identity_keys
+-- reads: workload_keys
+-- takes: like clock_deadlines_of_jobs
+update workload_keys set signs_from = signs_from + :clock_step();
+
 -- statement: clock_steps_count
 -- Counts a step.
 -- reads: clock_steps

@@ -3,6 +3,7 @@
 
 import pytest
 
+from integration.identity.test_workload_identity import AUDIENCE, TOKEN, published, verified
 from support.fake_worker import FakeWorker
 from support.gate import Gate
 from support.receiver import acknowledges
@@ -121,3 +122,25 @@ def test_a_step_moves_deadlines_of_holds_and_run_tasks(two, api, worker, notifie
     assert ask("select count(*) from task_results where due_at between now() and now() + interval '11 minutes'") == [(1,)]
     assert service.calls[0].back("passed").status == 200
     api.wait_status(asking, {"planning", "plan_queued", "planned_and_finished"})
+
+
+@pytest.mark.parametrize("far", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
+def test_identities_of_runs_outlast_a_step(two, api, tokens, clock, ask, far):
+    """The keys stay those that verifiers know, and each scheduler goes on signing with the same one."""
+    worker = FakeWorker(two[0].url, tokens["agent-token"])
+    workspace = api.workspace()
+    api.variable(workspace, AUDIENCE, "x", category="env")
+
+    def signed():
+        run = api.run_files(workspace, {"main.tf": ""})
+        job = worker.take(run, "plan")
+        (token,) = [variable["value"] for variable in job["variables"] if variable["key"] == TOKEN]
+        worker.end(job)
+        verified(two[0], token)
+
+    signed()
+    keys = published(two[0])
+    clock.step(far)
+    wait_for_step(two, 1, ask)
+    signed()
+    assert published(two[0]) == published(two[1]) == keys

@@ -14,10 +14,13 @@ where coalesce(:superseded_at(k) > now() - interval '7 days', true)
 order by k.signs_from;
 
 -- statement: workload_key_signing
--- The key that signs now.
+-- The key that signs now. While PostgreSQL's clock is back at a time before all keys, it is the first of them.
 -- reads: workload_keys
 -- gives: id text, private_sealed bytea
-select id, private_sealed from workload_keys where signs_from <= now() order by signs_from desc limit 1;
+select id, private_sealed
+from workload_keys
+order by signs_from > now(), abs(extract(epoch from signs_from - now()))
+limit 1;
 
 -- statement: workload_keys_lock
 -- Serializes the making of keys until the transaction ends.

@@ -33,7 +33,7 @@ def published(scheduler):
 def verified(scheduler, token):
     """The claims of a token, as a verifier reads them that knows the issuer alone."""
     issuer = fetched(scheduler, "/.well-known/openid-configuration")
-    assert issuer["issuer"] == scheduler.url and issuer["jwks_uri"] == f"{scheduler.url}/.well-known/jwks"
+    assert issuer["jwks_uri"] == f"{issuer['issuer']}/.well-known/jwks"
     head, claims, signature = token.split(".")
     header = json.loads(decoded(head))
     assert header["typ"] == "JWT" and header["alg"] == "RS256"
@@ -43,7 +43,9 @@ def verified(scheduler, token):
     thumbprint = hashes.Hash(hashes.SHA256())
     thumbprint.update(json.dumps({"e": key["e"], "kty": "RSA", "n": key["n"]}, separators=(",", ":")).encode())
     assert decoded(key["kid"]) == thumbprint.finalize() and number["n"].bit_length() == 2048
-    return json.loads(decoded(claims))
+    found = json.loads(decoded(claims))
+    assert found["iss"] == issuer["issuer"]
+    return found
 
 
 @pytest.fixture
