@@ -11,7 +11,10 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from support.api import Api
+from support.fake_worker import FakeWorker
 from support.runyard import KEYS, Scheduler
+from support.wait import until
 
 AUDIENCE, TOKEN = "TFC_WORKLOAD_IDENTITY_AUDIENCE", "TFC_WORKLOAD_IDENTITY_TOKEN"
 
@@ -69,7 +72,7 @@ def place(api_site):
     return Place()
 
 
-def tokens(job):
+def tokens_of(job):
     return {variable["key"]: variable for variable in job["variables"] if variable["key"].startswith(TOKEN)}
 
 
@@ -77,7 +80,7 @@ def test_a_plan_and_an_apply_have_different_identities(api_site, place):
     place.variable(AUDIENCE, "my-audience")
     place.variable(f"{AUDIENCE}_AWS", "aws.workload.identity")
     run, job = place.job()
-    got = tokens(job)
+    got = tokens_of(job)
     assert set(got) == {TOKEN, f"{TOKEN}_AWS"} and all(variable["sensitive"] and variable["category"] == "env" for variable in got.values())
     claims = verified(api_site.scheduler, got[TOKEN]["value"])
     now = time.time()
@@ -95,13 +98,13 @@ def test_a_plan_and_an_apply_have_different_identities(api_site, place):
     place.worker.end(job, **{"has-changes": True, "additions": 1})
     place.api.post(f"runs/{run}/actions/apply")
     apply = place.worker.take(run, "apply")
-    assert verified(api_site.scheduler, tokens(apply)[TOKEN]["value"])["sub"] == f"{full}:run_phase:apply"
+    assert verified(api_site.scheduler, tokens_of(apply)[TOKEN]["value"])["sub"] == f"{full}:run_phase:apply"
 
 
 def test_tokens_are_in_the_audit_by_their_ids_and_nowhere_else(api_site, place):
     place.variable(AUDIENCE, "x")
     run, job = place.job()
-    token = tokens(job)[TOKEN]["value"]
+    token = tokens_of(job)[TOKEN]["value"]
     claims = verified(api_site.scheduler, token)
     (event,) = api_site.ask("select action, resource_id, details from audit_events where actor_id = %s and resource_type = 'workload_identity_token'", run)
     assert event == ("issue", claims["jti"], {"audience": "x", "run": run, "phase": "plan", "attempt": 1})
@@ -116,7 +119,7 @@ def test_without_an_audience_there_is_no_token(place):
     place.variable(f"{AUDIENCE}_", "x")
     place.variable(f"{AUDIENCE}_a", "")
     place.api.variable(place.workspace, AUDIENCE, "x")  # of terraform, not of the environment
-    assert tokens(place.job()[1]) == {}
+    assert tokens_of(place.job()[1]) == {}
 
 
 def test_names_make_no_two_subjects_equal(place):
@@ -132,7 +135,7 @@ def test_the_code_of_a_fork_has_no_identity(api_site, place):
     configuration = place.api.upload(place.workspace, {"main.tf": ""})
     run = place.api.run(place.workspace, configuration)
     api_site.change("insert into configuration_commits (configuration_version_id, id, sha, detail) values (%s, %s, 'abc', '{\"from-fork\": true}')", configuration, f"ia-{uuid.uuid4().hex}")
-    assert tokens(place.worker.take(run, "plan")) == {}
+    assert tokens_of(place.worker.take(run, "plan")) == {}
 
 
 def command(api_site, *arguments):
@@ -147,7 +150,7 @@ def test_keys_are_rotated_and_replaced(api_site, place):
     def signed(scheduler):
         """The key of a new job's token, which must verify."""
         _, job = place.job()
-        token = tokens(job)[TOKEN]["value"]
+        token = tokens_of(job)[TOKEN]["value"]
         verified(api_site.scheduler, token)
         place.worker.end(job)
         return json.loads(decoded(token.partition(".")[0]))["kid"]
@@ -170,4 +173,21 @@ def test_a_run_can_have_32_tokens_of_its_own(place):
     for number in range(33):
         place.variable(f"{AUDIENCE}_T{number}", "x")
     _, job = place.job()
-    assert tokens(job) == {} and job["refusal"] == f"A run can have at most 32 variables {AUDIENCE}_TAG."
+    assert tokens_of(job) == {} and job["refusal"] == f"A run can have at most 32 variables {AUDIENCE}_TAG."
+
+
+def test_a_restored_site_signs_with_another_key(scheduler, tokens, database):
+    """Whoever has the backup has its key: what it signs must not pass for an identity of the restored site."""
+    one = scheduler(lease_seconds=6)
+    before = until(lambda: published(one), "the first key")
+    one.stop()
+    for command in (["restored", "--json"], ["maintenance", "off"]):
+        Scheduler.run_command(*command, database_url=database, keys=KEYS)
+    one.start()
+    assert len(published(one)) == 1 and not set(published(one)) & set(before)
+    api, worker = Api(one.url, tokens["token"]), FakeWorker(one.url, tokens["agent-token"])
+    workspace = api.workspace()
+    api.variable(workspace, AUDIENCE, "x", category="env")
+    api.run_files(workspace, {"main.tf": ""})
+    (job,) = until(worker.claim, "jobs are given again, a lease after the restore")
+    assert verified(one, tokens_of(job)[TOKEN]["value"])["aud"] == "x"
