@@ -60,15 +60,16 @@ void service_manager_open(void)
 	unsetenv("WATCHDOG_PID");
 }
 
-/* Blocks while the manager's queue is full: a lost READY=1 would end the process. */
-static void notify(const char *state)
+/* Without flags it blocks while the manager's queue is full. */
+static void notify(const char *state, int flags)
 {
 	ssize_t sent;
 
 	if (manager < 0)
 		return;
 	do
-		sent = sendto(manager, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, address_len);
+		sent = sendto(
+			manager, state, strlen(state), MSG_NOSIGNAL | flags, (struct sockaddr *)&address, address_len);
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		log_warn("the service manager can't be notified", "state", state, "why", strerror(errno), NULL);
@@ -76,12 +77,12 @@ static void notify(const char *state)
 
 void service_manager_ready(void)
 {
-	notify("READY=1");
+	notify("READY=1", 0); /* if it were lost, the manager would end the process */
 }
 
 void service_manager_stopping(void)
 {
-	notify("STOPPING=1");
+	notify("STOPPING=1", MSG_DONTWAIT);
 }
 
 int service_manager_alive_ms(void)
@@ -91,7 +92,7 @@ int service_manager_alive_ms(void)
 
 void service_manager_alive(void)
 {
-	notify("WATCHDOG=1");
+	notify("WATCHDOG=1", MSG_DONTWAIT);
 }
 
 static void alive_due(void *data)

@@ -76,6 +76,13 @@ def test_a_stopped_process_sends_no_watchdog_notification(request, folder, sched
     until(lambda: manager.watchdogs() > before, "watchdog notifications arrive again")
 
 
+def test_a_manager_that_reads_nothing_stops_no_process(folder, scheduler):
+    """Its queue is full after a dozen notifications."""
+    one = scheduler(environment=Manager(folder).environment)
+    until(lambda: [line for line in one.log_lines() if "can't be notified" in line["msg"]], "the queue is full")
+    assert one.ready() and one.process.stop() == 0
+
+
 def test_jobs_have_no_variables_of_the_service_manager(api, worker, folder):
     manager = Manager(folder)
     worker(environment=manager.environment, sandbox="none")
