@@ -10,6 +10,7 @@
  *     "terraform 1.11.4", "tofu 1.10.6"     an engine that it has
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
+ *     "identity"                            its plans and applies can have dynamic credentials
  *
  * A job's needs are one text.
  *
