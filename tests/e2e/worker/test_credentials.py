@@ -286,6 +286,20 @@ def test_other_stages_get_no_credentials(desks):
     assert job.result["outcome"] == "passed" and jwt("aws") not in json.dumps([body.decode() for body in job.sent.values()])
 
 
+def test_a_result_of_init_is_kept_for_the_same_credentials_alone(desks):
+    """Modules may be fetched with them."""
+    files = {"main.tf": 'module "own" {\n  source = "./own"\n}\n', "own/main.tf": 'resource "terraform_data" "one" {}\n'}
+    worker = desks[0].worker
+
+    def reused(role, workspace="ws-AAAAAAAAAAAAAAAA"):
+        before = worker.metric("runyard_worker_inits_reused_total")
+        job = desks[0].run("plan", dict(files), [{**credential("aws", **{"role-arn": role}), "token": jwt(role + workspace)}], workspace={"id": workspace, "name": "network"})
+        assert job.result["outcome"] == "passed", log(job)
+        return worker.metric("runyard_worker_inits_reused_total") > before
+
+    assert [reused("a"), reused("a"), reused("b"), reused("b", "ws-BBBBBBBBBBBBBBBB"), reused("b")] == [False, True, False, False, True]
+
+
 def test_workers_say_that_they_can(desks):
     for desk in desks:
         assert "identity" in [line for line in desk.worker.log_lines() if line["msg"] == "worker started"][-1]["capabilities"].split(", ")
