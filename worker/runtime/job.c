@@ -177,6 +177,7 @@ void job_free(struct job *job)
 	assignment_release(&job->assignment);
 	json_decref(job->unrecorded);
 	json_decref(job->credentials);
+	json_decref(job->ephemeral);
 	free(job->folder);
 	free(job->engine);
 	texts_release(&job->programs);

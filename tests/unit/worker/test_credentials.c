@@ -210,12 +210,28 @@ static void tags_have_files_of_their_own(void **state)
 	(void)state;
 	texts_add(&env, "KUBE_TOKEN=of the workspace");
 	assert_files(credentials, "kubernetes/default/token|a.b.c|kubernetes/aliases/default/token|d|");
-	assert_int_equal(credentials_environment(credentials, &paths, &env, &err), 0);
+	assert_int_equal(credentials_environment(credentials, &paths, NULL, &env, &err), 0);
 	assert_int_equal(env.count, 2);
 	assert_string_equal(env_of(&env, "KUBE_TOKEN"), "a.b.c");
 	assert_string_equal(env_of(&env, "TF_VAR_tfc_kubernetes_dynamic_credentials"),
 		"{default={token_path=\"../credentials/kubernetes/default/token\"},"
 		"aliases={\"default\"={token_path=\"../credentials/kubernetes/aliases/default/token\"}}}");
+}
+
+static void an_apply_has_ephemeral_variables_alone(void **state)
+{
+	json_auto_t *credentials =
+		read_good("[{\"kind\":\"kubernetes\"," TOKEN "},{\"kind\":\"hcp\"," TOKEN ",\"resource-name\":\"x\"}]");
+	json_auto_t *only = json_pack("{sb}", "tfc_hcp_dynamic_credentials", 1);
+	_cleanup_(texts_release) struct texts env = {.items = NULL};
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(credentials_environment(credentials, &paths, only, &env, &err), 0);
+	assert_int_equal(env.count, 3);
+	assert_non_null(env_of(&env, "TF_VAR_tfc_hcp_dynamic_credentials"));
+	assert_non_null(env_of(&env, "KUBE_TOKEN"));
+	assert_non_null(env_of(&env, "HCP_CRED_FILE"));
 }
 
 static void a_missing_default_is_empty(void **state)
@@ -226,7 +242,7 @@ static void a_missing_default_is_empty(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(credentials_environment(credentials, &paths, &env, &err), 0);
+	assert_int_equal(credentials_environment(credentials, &paths, NULL, &env, &err), 0);
 	assert_int_equal(env.count, 1);
 	assert_string_equal(env_of(&env, "TF_VAR_tfc_tencentcloud_dynamic_credentials"),
 		"{default={token_file=\"\",role_arn=\"\"},aliases={\"A\"={token_file=\"../credentials/tencentcloud/"
@@ -257,7 +273,7 @@ static void texts_are_escaped(void **state)
 		"hcp/default/token|a.b.c|hcp/default/credentials.json|{\"scheme\":\"workload\",\"workload\":{"
 		"\"provider_resource_name\":\"a\\\"b\\\\c${d}\",\"file\":{\"path\":\"/job/credentials/hcp/default/"
 		"token\"}}}|");
-	assert_int_equal(credentials_environment(credentials, &paths, &env, &err), 0);
+	assert_int_equal(credentials_environment(credentials, &paths, NULL, &env, &err), 0);
 	assert_string_equal(env_of(&env, "TF_VAR_tfc_vault_dynamic_credentials"),
 		"{default={token_filename=\"\",address=\"https://v/"
 		"\",namespace=\"$${x}\\\"%%{y}\",ca_cert_file=\"\"},aliases={}}");
@@ -283,7 +299,7 @@ static void a_variable_has_a_limit(void **state)
 				"http://v", "namespace", name, "auth-path", "jwt", "role", "r"));
 	}
 	assert_int_equal(credentials_read(claimed, "run-A", &credentials, &err), 0);
-	assert_int_equal(credentials_environment(credentials, &paths, &env, &err), -1);
+	assert_int_equal(credentials_environment(credentials, &paths, NULL, &env, &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 }
 
@@ -407,6 +423,7 @@ int main(void)
 		cmocka_unit_test(addresses_of_vaults_are_checked),
 		cmocka_unit_test(their_number_and_size_are_limited),
 		cmocka_unit_test(tags_have_files_of_their_own),
+		cmocka_unit_test(an_apply_has_ephemeral_variables_alone),
 		cmocka_unit_test(a_missing_default_is_empty),
 		cmocka_unit_test(aws_has_a_shared_configuration),
 		cmocka_unit_test(texts_are_escaped),
