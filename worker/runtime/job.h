@@ -161,6 +161,7 @@ struct job {
 	bool child_spoke;   /* it has written output, so its signal handlers are installed */
 	bool interrupt_due; /* interrupt it at its first output */
 
+	json_t *ephemeral;           /* of an apply: the variables that may be ephemeral, or NULL; owned */
 	json_t *credentials;         /* checked (identity/credentials.h), with the secrets from Vault; or NULL; owned */
 	struct vault_session *vault; /* or NULL; its program is the `child` until it has logged in */
 	bool vault_held;             /* the current step waits for the login, or for the session's end */
@@ -168,12 +169,10 @@ struct job {
 	struct policy_stage *policies; /* stage/policy; or NULL */
 	void (*policies_free)(struct policy_stage *policies);
 
-	int uploads;       /* number under way */
-	bool settling;     /* the last step waits for the uploads */
-	bool has_modules;  /* the configuration calls modules */
-	json_t *ephemeral; /* of an apply: the variables that may be ephemeral, as members (engine/ephemeral.h); owned
-			    */
-	bool init_wanted;  /* the engine's init has to run */
+	int uploads;                    /* number under way */
+	bool settling;                  /* the last step waits for the uploads */
+	bool has_modules;               /* the configuration calls modules */
+	bool init_wanted;               /* the engine's init has to run */
 	char init_key[SHA256_HEX_SIZE]; /* key for later reuse (stage/reuse); "": this init is not kept */
 	bool init_reused;
 	bool old_plan; /* made by a worker that left the engine's workspace at "default": the apply must use that, too
