@@ -77,17 +77,16 @@ static int identity_add(struct store *store, const struct job_document_row *row,
 	json_t *job, struct err *err)
 {
 	json_auto_t *workspace = json_shown(row->workspace);
-	const struct workload_job wanted = {
-		.workload = {.organization = row->organization,
-			.organization_id = row->organization_id,
-			.project = row->project,
-			.project_id = row->project_id,
-			.workspace = json_string_at(workspace, "name"),
-			.workspace_id = json_string_at(workspace, "id"),
-			.run = row->run,
-			.phase = row->stage,
-			.attempt = row->attempt,
-			.seconds = row->time_limit},
+	const struct workload_job wanted = {.workload = {.organization = row->organization,
+						    .organization_id = row->organization_id,
+						    .project = row->project,
+						    .project_id = row->project_id,
+						    .workspace = json_string_at(workspace, "name"),
+						    .workspace_id = json_string_at(workspace, "id"),
+						    .run = row->run,
+						    .phase = row->stage,
+						    .attempt = row->attempt,
+						    .seconds = row->time_limit},
 		.from_fork = row->from_fork,
 		.plan_only = row->plan_only,
 		.worker_knows = tokens->credentials};

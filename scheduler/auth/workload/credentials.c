@@ -98,8 +98,8 @@ static char *setting_name(const struct wish *wish, const struct setting *setting
 	size_t each = setting->phases ? 2 : 1;
 
 	if (i < each)
-		return mem_printf("TFC_%s_%s%s%s%s", wish->kind->prefix, phase, setting->name, *wish->tag ? "_" : "",
-			wish->tag);
+		return mem_printf(
+			"TFC_%s_%s%s%s%s", wish->kind->prefix, phase, setting->name, *wish->tag ? "_" : "", wish->tag);
 	return i < 2 * each ? mem_printf("TFC_DEFAULT_%s_%s%s", wish->kind->prefix, phase, setting->name) : NULL;
 }
 
@@ -150,6 +150,18 @@ static void member_set(struct wish *wish, const char *name, const char *value)
 	json_object_set_new(wish->item, name, json_string(value));
 }
 
+static void auth_type_check(struct wish *wish, const char *const *types)
+{
+	_cleanup_(buf_release) struct buf names = BUF_INIT(SENTENCE_LIMIT);
+
+	for (; *types; types++) {
+		if (text_equal(*types, member(wish, "auth-type")))
+			return;
+		buf_printf(&names, "%s%s", names.len ? ", " : "", *types);
+	}
+	refuse(wish, "the type of its authentication is none of %s", buf_str(&names));
+}
+
 /* The name of the workload identity provider, whole or in three parts. Its URL without the scheme is the audience. */
 static void gcp_finish(struct wish *wish)
 {
@@ -158,6 +170,7 @@ static void gcp_finish(struct wish *wish)
 	const char *whole = member(wish, "audience");
 	_cleanup_(freep) char *name = NULL, *audience = NULL;
 
+	auth_type_check(wish, (const char *const[]){"service_account", "workload_pool", NULL});
 	for (size_t i = 0; !*whole && i < ARRAY_LEN(parts); i++)
 		if (!*member(wish, parts[i][0]))
 			refuse(wish, "neither TFC_GCP_WORKLOAD_PROVIDER_NAME nor %s is set", parts[i][1]);
@@ -170,6 +183,7 @@ static void gcp_finish(struct wish *wish)
 		member_set(wish, CREDENTIAL_AUDIENCE, audience);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		json_object_del(wish->item, parts[i][0]);
+	json_object_del(wish->item, "auth-type");
 }
 
 static void hcp_finish(struct wish *wish)
@@ -190,18 +204,6 @@ static void vault_backed_finish(struct wish *wish)
 		refuse(wish, "%s, the login at Vault that it needs, is not", vault);
 	if (*member(wish, "sleep-seconds") && text_number(member(wish, "sleep-seconds"), 0, SLEEP_MAX, &seconds) < 0)
 		refuse(wish, "its sleep, TFC_%s_SLEEP_SECONDS, is no number from 0 to 1500", wish->kind->prefix);
-}
-
-static void auth_type_check(struct wish *wish, const char *const *types)
-{
-	_cleanup_(buf_release) struct buf names = BUF_INIT(SENTENCE_LIMIT);
-
-	for (; *types; types++) {
-		if (text_equal(*types, member(wish, "auth-type")))
-			return;
-		buf_printf(&names, "%s%s", names.len ? ", " : "", *types);
-	}
-	refuse(wish, "the type of its authentication is none of %s", buf_str(&names));
 }
 
 static void vault_aws_finish(struct wish *wish)
@@ -284,10 +286,8 @@ static void want(struct wanting *wanting, const struct kind *kind, const char *t
 json_t *credentials_wanted(const json_t *variables, const char *phase, char **ret_refusal)
 {
 	json_auto_t *environment = environment_of(variables);
-	struct wanting wanting = {.environment = environment,
-		.phase = phase,
-		.items = json_array(),
-		.refusal = BUF_INIT(SENTENCE_LIMIT)};
+	struct wanting wanting = {
+		.environment = environment, .phase = phase, .items = json_array(), .refusal = BUF_INIT(SENTENCE_LIMIT)};
 	const char *name;
 	json_t *value;
 
