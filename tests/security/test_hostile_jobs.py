@@ -251,6 +251,31 @@ def test_variables_with_paths_write_nothing_outside_the_job(hostile):
         assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
 
 
+CREDENTIALS = {
+    "a path in a tag": {"TFC_AWS_PROVIDER_AUTH_../../x": "true", "TFC_AWS_RUN_ROLE_ARN_../../x": "arn:x"},
+    "lines of a configuration": {"TFC_AWS_PROVIDER_AUTH": "true", "TFC_AWS_RUN_ROLE_ARN": "x\ncredential_process = touch /providers/forged\n"},
+    "another program": {"TFC_GCP_PROVIDER_AUTH": "true", "TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL": 'a@b","credential_source":{"executable":{"command":"touch /providers/forged"}},"x":"', "TFC_GCP_WORKLOAD_PROVIDER_NAME": "p"},
+    "a file as an address": {"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "file:///etc/passwd", "TFC_VAULT_RUN_ROLE": "r"},
+    "a path above Vault's": {"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "http://127.0.0.1:9", "TFC_VAULT_RUN_ROLE": "r", "TFC_VAULT_AUTH_PATH": "../sys/seal#"},
+    "no certificate": {"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "https://127.0.0.1:9", "TFC_VAULT_RUN_ROLE": "r", "TFC_VAULT_ENCODED_CACERT": "QUJD"},
+}
+
+
+@pytest.mark.parametrize("name", CREDENTIALS)
+def test_hostile_values_of_credentials_end_the_run_before_terraform_starts(hostile, name):
+    attributes, log = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, CREDENTIALS[name])
+    assert attributes["status"] == "errored" and attributes["error"] in log and "terraform.ui" not in log, (attributes, log)
+
+
+@pytest.mark.parametrize("address", ["worker", "scheduler", "metadata"])
+def test_a_vault_s_address_reaches_no_more_than_the_job(hostile, ports, address):
+    """The login runs in the job's network, which has none of these."""
+    url = {"worker": f"http://127.0.0.1:{ports[0]}", "scheduler": "http://localhost:1", "metadata": "http://169.254.169.254"}[address]
+    attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'},
+                                {"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": url, "TFC_VAULT_RUN_ROLE": "r"})
+    assert attributes["status"] == "errored" and "connect" in attributes["error"].lower(), attributes
+
+
 @pytest.mark.parametrize(("key", "value"), [("TF_CLI_ARGS_apply", "-state-out=/job/elsewhere"), ("TF_CLI_ARGS_apply", "-state=/tmp/elsewhere")])
 def test_a_variable_that_moves_the_state_makes_the_run_errored(hostile, key, value):
     """The apply created something, but the worker found no state of it."""
