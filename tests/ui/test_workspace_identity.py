@@ -113,3 +113,20 @@ def test_who_may_not_read_variables_gets_an_error_and_no_identity(browser_page, 
     expect(page.get_by_role("heading", level=2, name="Identity")).to_be_visible()
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     expect(page.get_by_text("Subject of applies")).to_have_count(0)
+
+
+def test_a_try_gets_the_credentials_in_a_run_of_its_own(identity_page, site):
+    """The run is plan-only, and leaves the workspace's configuration as it is."""
+    page = identity_page("tried", AWS)
+    page.get_by_role("button", name="Try").click()
+    expect(page.locator(".run-header").get_by_text("Planned and Finished")).to_be_visible()
+    expect(page.get_by_text("Try the workspace's credentials").first).to_be_visible()
+    assert site.api.attributes(f"runs/{page.url.rpartition('/')[2]}")["plan-only"] is True
+    assert site.api.get("organizations/acme/workspaces/tried").data["relationships"]["current-configuration-version"]["data"] is None
+
+
+def test_a_try_says_what_vault_said(identity_page):
+    page = identity_page("vaulted", {"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "http://127.0.0.1:9", "TFC_VAULT_RUN_ROLE": "r"})
+    page.get_by_role("button", name="Try").click()
+    expect(page.locator(".run-header").get_by_text("Plan Errored")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("connect").first).to_be_visible()

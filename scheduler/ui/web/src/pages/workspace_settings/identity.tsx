@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
 import { CopyButton, CopyId } from "../../components/copy.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { Content } from "../../components/states.tsx";
 import { type Column, PlainTable } from "../../components/table.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument, useLive } from "../../core/hooks.ts";
-import { list, type Members, membersOf, type Resource, text, textIn } from "../../core/resource.ts";
-import type { PageProps } from "../../core/router.ts";
+import { useAttempt, useDocument, useLive } from "../../core/hooks.ts";
+import { list, type Members, may, membersOf, type Resource, text, textIn } from "../../core/resource.ts";
+import { navigate, type PageProps } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
+import { queueReason } from "../workspace/frame_links.ts";
 import {
 	audienceOf,
 	type Cloud,
@@ -22,6 +25,7 @@ import {
 	variablesOf,
 	type Workspace,
 } from "./identity_clouds.ts";
+import { credentialsTry } from "./identity_try.ts";
 import { SettingsFrame } from "./settings_frame.tsx";
 
 export default function Identity({ params }: PageProps) {
@@ -42,12 +46,12 @@ function WorkspaceIdentity({ view }: { readonly view: WorkspaceView }) {
 				Each plan and each apply of this workspace can prove who it is with a signed token. A cloud that trusts the issuer gives it
 				credentials for a short time, so no key of the cloud is stored here.
 			</p>
-			<Content of={identity}>{() => identity.item && <Trusts identity={identity.item} />}</Content>
+			<Content of={identity}>{() => identity.item && <Trusts identity={identity.item} view={view} />}</Content>
 		</>
 	);
 }
 
-function Trusts({ identity }: { readonly identity: Resource }) {
+function Trusts({ identity, view }: { readonly identity: Resource; readonly view: WorkspaceView }) {
 	const issuer = text(identity, "issuer");
 	const workspace: Workspace = {
 		id: identity.id,
@@ -82,6 +86,7 @@ function Trusts({ identity }: { readonly identity: Resource }) {
 				</p>
 			)}
 			<Configurations configurations={configurations} />
+			{configurations.length > 0 && <Try view={view} />}
 			<h3>Set up the other side</h3>
 			<p>Replace the words in capitals. Names, projects and organizations are compared exactly: after a change of one, paste again.</p>
 			{clouds.map((cloud) => (
@@ -120,6 +125,28 @@ function Configurations({ configurations }: { readonly configurations: readonly 
 			rows={configurations}
 			keyOf={(row) => textIn(row, "variable")}
 		/>
+	);
+}
+
+function Try({ view }: { readonly view: WorkspaceView }) {
+	const { org, name, workspace } = view;
+	const { error, attempt } = useAttempt();
+	const start = () =>
+		attempt(async () => {
+			const run = await credentialsTry(workspace.id);
+			navigate(`/app/${segment(org)}/workspaces/${segment(name)}/runs/${run}`);
+		});
+	return (
+		<>
+			<Problems of={error} />
+			<p>
+				A try is a plan-only run of an empty configuration. It logs in to Vault if the workspace has credentials by Vault. The other clouds
+				take a token only when a provider asks them.
+			</p>
+			<Button onPress={start} reason={queueReason(workspace, may(workspace, "can-queue-run"))}>
+				Try
+			</Button>
+		</>
 	);
 }
 
