@@ -99,8 +99,8 @@ static int token_add(struct issuing *s, const char *tag, const char *audience, s
 	if (!token)
 		return -1;
 	json_array_append_new(s->tokens,
-		json_pack(
-			"{ss ss ss sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive", 1));
+		json_pack("{ss ss ss sb sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive",
+			1, "identity", 1));
 	audit(s->workload, audience, id, &s->audit);
 	return 0;
 }
