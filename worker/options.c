@@ -8,6 +8,7 @@
 #include "common/http/guard.h"
 #include "proto/version.h"
 #include "worker/network/plan.h"
+#include "worker/runtime/accept.h"
 
 static const struct option_row rows[] = {
 #define OPTION(...) OPTION_ROW(struct options, __VA_ARGS__),
@@ -89,6 +90,16 @@ static int settle_policies(const struct options *options, struct err *err)
 	return 0;
 }
 
+static int settle_accept(const struct options *options, struct err *err)
+{
+	if (accept_check(options->accept, err) < 0)
+		return -1;
+	if (options->once && !accept_stages(options->accept))
+		return err_set(
+			err, ERR_INVALID, "--once 1 needs a stage of runs in --accept, which is %s", options->accept);
+	return 0;
+}
+
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
@@ -96,8 +107,8 @@ int worker_options_settle(struct options *options, struct err *err)
 		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
 	if (options->once)
 		options->slots = 1;
-	if (settle_network(options, err) < 0 || check_opa_version(options, err) < 0 ||
-		settle_policies(options, err) < 0)
+	if (settle_accept(options, err) < 0 || settle_network(options, err) < 0 ||
+		check_opa_version(options, err) < 0 || settle_policies(options, err) < 0)
 		return -1;
 	return settle_paths(options, err);
 }

@@ -11,8 +11,9 @@
  * option, a worker that has an engine or opa evaluates Sentinel-language policies by runyard-policy.
  *  - A cost estimate needs no installed program. A worker without an engine makes estimates only if --price-books or
  *    --infracost is set.
+ *  - Stages that --accept leaves out are refused: "no apply".
  *
- * A worker that can run nothing claims nothing and is not ready.
+ * A worker that can run nothing claims nothing and is not ready, unless --accept leaves out all stages.
  */
 
 #include "common/json/json.h"
