@@ -50,6 +50,7 @@ static int settle_paths(struct options *options, struct err *err)
 		make_absolute(&options->engine_dir, "engine-dir", err) < 0 ||
 		make_absolute(&options->engine_keys, "engine-keys", err) < 0 ||
 		make_absolute(&options->price_books, "price-books", err) < 0 ||
+		make_absolute(&options->hooks_dir, "hooks-dir", err) < 0 ||
 		make_absolute(&options->infracost, "infracost", err) < 0)
 		return -1;
 	return make_absolute(&options->provider_mirror, "provider-mirror", err);
@@ -103,6 +104,8 @@ static int settle_accept(const struct options *options, struct err *err)
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
+	if (options->hooks_trusted && !*options->hooks_dir)
+		return err_set(err, ERR_INVALID, "--hooks-trusted 1 needs --hooks-dir");
 	if (options->once && options->deliver)
 		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
 	if (options->once)

@@ -21,7 +21,8 @@
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
  *         vars/             a plan's .tfvars file, or an apply's file of ephemeral variables (0600), if there are any
- *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
+ *         hook-env          TFC_AGENT_ENV of hooks in the sandbox; that of a trusted hook is beside root/
+ * (stage/hooks.c) home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
@@ -60,6 +61,7 @@ struct workdir {
 #define WORKDIR_VARIABLES  "vars/variables.tfvars"
 #define WORKDIR_EPHEMERAL  "vars/ephemeral.tfvars"
 #define WORKDIR_SSH_KEY    "home/.ssh/key"
+#define WORKDIR_HOOK_ENV   "hook-env"
 
 /* In the job's folder itself. */
 #define WORKDIR_OUTPUT "output"

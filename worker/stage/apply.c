@@ -78,6 +78,7 @@ static void log_line_came(void *data, const char *line, size_t len)
 static void apply_done(struct job *job, int code, const char *errors)
 {
 	(void)errors;
+	job->engine_ended = true;
 	joblog_push(&job->log);
 	states_ended(&job->states, job->folder);
 	if (code != 0) {
@@ -189,6 +190,8 @@ const struct step apply_steps[] = {
 	{"fetch", step_fetch, false},
 	{"unpack", step_unpack, false},
 	{"begin", step_begin, false},
+	{"pre-hook", step_pre_hook, false},
+	{"announce", step_announce_init, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
@@ -198,6 +201,7 @@ const struct step apply_steps[] = {
 	{"check", step_check_applied, true},
 	{"compare", step_compare, true},
 	{"over", step_over, true},
+	{"post-hook", step_post_hook, true},
 	{"ask-json", step_ask_json, true},
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},
