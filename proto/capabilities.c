@@ -7,6 +7,8 @@
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
 
+const char capability_refusal[] = "no ";
+
 static const char engine_wanted[] = "engine "; /* a plan's needs, before the version */
 static const char download[] = "download ";
 
@@ -64,6 +66,13 @@ static bool has(const json_t *texts, const char *name)
 			return true;
 	}
 	return false;
+}
+
+bool capabilities_refuse(const json_t *capabilities, const char *stage)
+{
+	_cleanup_(freep) char *name = mem_printf("%s%s", capability_refusal, stage);
+
+	return has(capabilities, name);
 }
 
 static bool downloads(const json_t *capabilities, const char *engine)

@@ -11,6 +11,7 @@
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
  *     "identity"                            it gives the programs of a run the credentials that its job document lists
+ *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has
  *
  * A job's needs are one text.
  *
@@ -29,6 +30,9 @@
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
 
+/* The beginning of a capability that refuses a stage: "no ". */
+extern const char capability_refusal[];
+
 /* An engine and an exact version. */
 struct engine_choice {
 	const char *engine; /* engine_terraform, engine_tofu, or NULL: the job needs none */
@@ -38,6 +42,8 @@ struct engine_choice {
 /* Returns true if the needs can be met, and by which engine. Of the engines that fit a constraint, the newest is
  * chosen; if any version fits, the preferred engine. An engine is downloaded only for one exact version. */
 bool capabilities_meet(const json_t *capabilities, const char *needs, struct engine_choice *ret_choice);
+/* Returns true if the worker takes no jobs of the stage. False for NULL and null. */
+bool capabilities_refuse(const json_t *capabilities, const char *stage);
 /* Returns true if the needs name an engine. */
 bool needs_engine(const char *needs);
 /* Returns true if the worker has or downloads an engine. */
@@ -56,12 +62,12 @@ enum job_fit {
 
 /*
  * Decides on a waiting job. `own`: the capabilities of the requesting worker; NULL: a worker of an earlier version,
- * which gets any job. `others`: an array with the capabilities of the pool's other live workers; null stands for a
- * worker of an earlier version.
+ * which gets any job. `others`: an array with the capabilities of the pool's other live workers that take jobs of the
+ * stage; null stands for a worker of an earlier version.
  *
  * A job that needs an engine is refused only if the requesting worker has an engine and no live worker can run the job.
- * So in a pool without any engine it waits. A policy or an estimate that no worker can make goes to any worker, whose
- * result says what is missing.
+ * So in a pool without any engine it waits. A policy or an estimate that no worker can make goes to any worker that
+ * takes such jobs, whose result says what is missing.
  */
 enum job_fit capabilities_judge(
 	const json_t *own, const json_t *others, const char *needs, struct engine_choice *ret_choice);

@@ -115,9 +115,19 @@ static int choose_sandbox(struct worker *worker, struct err *err)
 	return 0;
 }
 
+static int open_hooks(struct worker *worker, struct err *err)
+{
+	const struct options *options = &worker->options;
+
+	worker->hooks = (struct hooks){
+		.folder = options->hooks_dir, .trusted = options->hooks_trusted != 0, .seconds = options->hook_seconds};
+	return hooks_find(&worker->hooks, err);
+}
+
 static int open_sandbox(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
+	bool has_hooks = *options->hooks_dir && !options->hooks_trusted;
 
 	if (providers_open(options->data_dir, &worker->providers, err) < 0 ||
 		org_packages_open(options->data_dir, options->organization_packages << 20, &worker->org_packages, err) <
@@ -128,6 +138,7 @@ static int open_sandbox(struct worker *worker, struct err *err)
 		.trust = fetch_trusted(),
 		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
 		.store = worker->providers.path,
+		.hooks = has_hooks ? options->hooks_dir : NULL,
 		.data_dir = options->data_dir,
 		.tmp = options->job_memory << 20,
 	};
@@ -297,6 +308,7 @@ static struct job_host job_host(struct process *process)
 			.memory = options->policy_memory << 20,
 			.network = options->policy_network != 0,
 			.http_hosts = options->policy_http_hosts},
+		.hooks = &worker->hooks,
 		.limits = &worker->limits,
 		.networks = worker->networks,
 		.offline = network_is(worker, "none"),
@@ -435,8 +447,8 @@ static int process_open(struct process *process, struct err *err)
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);
 	open_groups(process); /* before the first child, which would make the worker's own group busy */
-	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_sandbox(worker, err) < 0 ||
-		open_network(worker, err) < 0 || open_host(process, err) < 0)
+	if (child_check(err) < 0 || open_folders(process, err) < 0 || open_hooks(worker, err) < 0 ||
+		open_sandbox(worker, err) < 0 || open_network(worker, err) < 0 || open_host(process, err) < 0)
 		return -1;
 	if (open_scheduler(worker, err) < 0)
 		return -1;
@@ -448,10 +460,11 @@ static void capabilities_known(void *data)
 {
 	struct worker *worker = data;
 	_cleanup_(freep) char *capabilities = capabilities_text(worker);
+	_cleanup_(freep) char *hooks = hooks_text(&worker->hooks);
 
 	log_info("worker started", "scheduler", worker->options.scheduler_url, "capabilities", capabilities, "sandbox",
-		worker->sandbox.bwrap ? "bwrap" : "none", "job-network", network_name(worker), "data-dir",
-		worker->options.data_dir, "hard-limits", limits_hard(&worker->limits), "best-effort-limits",
+		worker->sandbox.bwrap ? "bwrap" : "none", "job-network", network_name(worker), "hooks", hooks,
+		"data-dir", worker->options.data_dir, "hard-limits", limits_hard(&worker->limits), "best-effort-limits",
 		limits_measured(&worker->limits), NULL);
 	lease_begin(worker->lease);
 }

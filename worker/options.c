@@ -8,6 +8,7 @@
 #include "common/http/guard.h"
 #include "proto/version.h"
 #include "worker/network/plan.h"
+#include "worker/runtime/accept.h"
 
 static const struct option_row rows[] = {
 #define OPTION(...) OPTION_ROW(struct options, __VA_ARGS__),
@@ -49,6 +50,7 @@ static int settle_paths(struct options *options, struct err *err)
 		make_absolute(&options->engine_dir, "engine-dir", err) < 0 ||
 		make_absolute(&options->engine_keys, "engine-keys", err) < 0 ||
 		make_absolute(&options->price_books, "price-books", err) < 0 ||
+		make_absolute(&options->hooks_dir, "hooks-dir", err) < 0 ||
 		make_absolute(&options->infracost, "infracost", err) < 0)
 		return -1;
 	return make_absolute(&options->provider_mirror, "provider-mirror", err);
@@ -89,15 +91,27 @@ static int settle_policies(const struct options *options, struct err *err)
 	return 0;
 }
 
+static int settle_accept(const struct options *options, struct err *err)
+{
+	if (accept_check(options->accept, err) < 0)
+		return -1;
+	if (options->once && !accept_stages(options->accept))
+		return err_set(
+			err, ERR_INVALID, "--once 1 needs a stage of runs in --accept, which is %s", options->accept);
+	return 0;
+}
+
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
+	if (options->hooks_trusted && !*options->hooks_dir)
+		return err_set(err, ERR_INVALID, "--hooks-trusted 1 needs --hooks-dir");
 	if (options->once && options->deliver)
 		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
 	if (options->once)
 		options->slots = 1;
-	if (settle_network(options, err) < 0 || check_opa_version(options, err) < 0 ||
-		settle_policies(options, err) < 0)
+	if (settle_accept(options, err) < 0 || settle_network(options, err) < 0 ||
+		check_opa_version(options, err) < 0 || settle_policies(options, err) < 0)
 		return -1;
 	return settle_paths(options, err);
 }

@@ -102,20 +102,25 @@ static char *refusal_make(const char *needs, const json_t *own, const json_t *ot
 	return buf_take(&sentence);
 }
 
-static json_t *others_allowed(const struct claiming *c, const char *needs)
+/* The capabilities that the pool's other workers may use for the job. */
+static json_t *others_allowed(const struct claiming *c, const struct claim_pick_row *row)
 {
 	json_t *allowed = json_array(), *other;
 	size_t i;
 
 	json_array_foreach(c->others, i, other)
-		json_array_append_new(allowed, capabilities_allowed(other, needs, c->disabled));
+	{
+		if (!capabilities_refuse(other, row->stage))
+			json_array_append_new(allowed, capabilities_allowed(other, row->needs, c->disabled));
+	}
 	return allowed;
 }
 
 /* Decides whether this worker can run the job. Reads the other workers' capabilities only if it cannot. */
-static int claim_judge(
-	struct claiming *c, const char *needs, struct picked_job *job, enum job_fit *ret_fit, struct err *err)
+static int claim_judge(struct claiming *c, const struct claim_pick_row *row, struct picked_job *job,
+	enum job_fit *ret_fit, struct err *err)
 {
+	const char *needs = row->needs;
 	json_auto_t *own = capabilities_allowed(c->capabilities, needs, c->disabled), *others = NULL;
 
 	*ret_fit = JOB_FITS;
@@ -123,7 +128,7 @@ static int claim_judge(
 		return 0;
 	if (!c->others && workers_capabilities(c->store, c->pool, c->worker, &c->others, err) < 0)
 		return -1;
-	others = others_allowed(c, needs);
+	others = others_allowed(c, row);
 	*ret_fit = capabilities_judge(own, others, needs, &job->engine);
 	if (*ret_fit == JOB_REFUSED)
 		job->refusal = refusal_make(needs, own, others);
@@ -147,7 +152,7 @@ static int claim_take(struct claiming *c, const struct claim_pick_row *row, stru
 	text_copy(job.job.text, ID_SIZE, row->id);
 	text_copy(job.run.text, ID_SIZE, row->run_id);
 	text_copy(job.organization.text, ID_SIZE, row->organization_id);
-	if (claim_judge(c, row->needs, &job, &fit, err) < 0)
+	if (claim_judge(c, row, &job, &fit, err) < 0)
 		return -1;
 	if (fit == JOB_REFUSED) {
 		c->failed[c->failed_count++] = job;

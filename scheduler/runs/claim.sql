@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: claim_pick
--- Picks at most `slots` waiting jobs of a pool for one of its workers, and locks them with their runs and
--- workspaces. Jobs are picked by class. Within a class, the organization with the fewest running and earlier
--- jobs comes first, then the oldest job.
+-- Picks at most `slots` waiting jobs of a pool for one of its workers, of the stages that it takes, and locks
+-- them with their runs and workspaces. Jobs are picked by class. Within a class, the organization with the fewest
+-- running and earlier jobs comes first, then the oldest job.
 --
 -- Returns one row per picked job, or one row without a job (`id` is null). Every row says whether the worker is
 -- the pool's (`known`), how many candidates there are, whether quotas apply (`limited`), and which engine
@@ -16,12 +16,12 @@
 -- reads: database_history
 -- takes: pool text, slots integer, worker text, left_out text[], misfit_needs text[],
 -- misfit_organizations text[], keys bytea[], lease_seconds integer
--- gives: id text null, run_id text null, attempt integer, class smallint, needs text null,
+-- gives: id text null, run_id text null, attempt integer, class smallint, stage text null, needs text null,
 -- organization_id text null, candidates bigint, limited boolean, bytes integer, known boolean,
 -- disabled jsonb null
 with recursive me as materialized (
     -- No row if the worker is not, or no longer, the pool's. One that drains may not claim.
-    select :worker_may_claim(w, p) as may_claim
+    select :worker_may_claim(w, p) as may_claim, w.capabilities
     from (:worker_of_pool(:worker, :pool)) w
     join agent_pools p on p.id = w.pool_id
 ),
@@ -60,13 +60,15 @@ candidates as (
             + row_number() over (partition by h.class, h.organization_id order by c.created_at, c.id) as turn
     from heads h
     left join busy b using (organization_id)
-    left join rooms q using (organization_id), lateral (
+    left join rooms q using (organization_id)
+    cross join me, lateral (
         select id, created_at
         from jobs k
         where pool_id = :pool and state = 'waiting' and class = h.class and organization_id = h.organization_id
             and id <> all(:left_out::text[])
             and needs <> all(:misfit_needs::text[])
             and organization_id <> all(:misfit_organizations::text[])
+            and :worker_takes(me, stage)
             -- A scheduler that has the key hands the job out.
             and not :job_key_is_missing(k, :keys)
             -- A held workspace, and a new epoch, delay all runs but plan-only ones.
@@ -84,7 +86,7 @@ candidates as (
 ),
 picked as (
     -- Jobs that another transaction has locked are skipped until the next pick.
-    select j.id, j.run_id, j.attempt, j.class, j.needs, j.organization_id
+    select j.id, j.run_id, j.attempt, j.class, j.stage, j.needs, j.organization_id
     from candidates c
     join jobs j on j.id = c.id
     join runs r on r.id = j.run_id
@@ -94,7 +96,7 @@ picked as (
     limit :slots
     for no key update of w, r, j skip locked
 )
-select p.id, p.run_id, p.attempt, p.class, p.needs, p.organization_id,
+select p.id, p.run_id, p.attempt, p.class, p.stage, p.needs, p.organization_id,
     (select count(*) from candidates) as candidates,
     exists (select 1 from rooms) as limited,
     (

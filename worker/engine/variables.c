@@ -152,6 +152,8 @@ int variables_file_of(const struct assignment *assignment, const json_t *names, 
 
 /* ---- the environment ---- */
 
+const char variables_token[] = "TF_TOKEN_";
+
 static const char *const reserved[] = {
 	"CHECKPOINT_DISABLE",
 	"HOME",
@@ -180,7 +182,7 @@ bool variables_reserved(const char *name)
 	return false;
 }
 
-static bool env_name_valid(const char *name)
+bool variables_name_valid(const char *name)
 {
 	if (!*name || isdigit((unsigned char)*name))
 		return false;
@@ -195,7 +197,7 @@ void variables_environment(const struct assignment *assignment, struct texts *en
 	for (size_t i = 0; i < assignment->variable_count; i++) {
 		const struct variable *variable = &assignment->variables[i];
 
-		if (variable->env && env_name_valid(variable->key) && !variables_reserved(variable->key))
+		if (variable->env && variables_name_valid(variable->key) && !variables_reserved(variable->key))
 			texts_set_env(env, variable->key, variable->value);
 	}
 }
@@ -205,7 +207,17 @@ void variables_tokens(const struct assignment *assignment, struct texts *env)
 	for (size_t i = 0; i < assignment->variable_count; i++) {
 		const struct variable *variable = &assignment->variables[i];
 
-		if (variable->env && text_starts(variable->key, "TF_TOKEN_") && env_name_valid(variable->key))
+		if (variable->env && text_starts(variable->key, variables_token) && variables_name_valid(variable->key))
+			texts_set_env(env, variable->key, variable->value);
+	}
+}
+
+void variables_identity(const struct assignment *assignment, struct texts *env)
+{
+	for (size_t i = 0; i < assignment->variable_count; i++) {
+		const struct variable *variable = &assignment->variables[i];
+
+		if (variable->env && variable->identity && variables_name_valid(variable->key))
 			texts_set_env(env, variable->key, variable->value);
 	}
 }

@@ -24,6 +24,7 @@ static const char inside_store[] = "/providers";
 static const char inside_packages[] = "/organization-packages";
 static const char inside_cache[] = "/cache";
 static const char inside_engine[] = "/engine/";
+static const char inside_hooks[] = "/hooks";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
 /* Folders of a base at which programs mount their own ones. */
@@ -204,6 +205,14 @@ static int args_file(const struct texts *args, int *ret_fd, struct err *err)
 	return memory_file("sandbox arguments", &bytes, ret_fd, err);
 }
 
+static void add_program(const struct sandbox_job *job, const struct sandbox_command *command, struct texts *argv)
+{
+	if (command->hook)
+		texts_add(argv, "%s/%s", inside_hooks, command->hook);
+	else
+		texts_add(argv, "%s%s", inside_engine, base_name(job->engine));
+}
+
 static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
 {
@@ -212,6 +221,8 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	add_system(&args, sandbox);
 	add_etc(&args, sandbox->etc);
 	add_job(&args, sandbox, job);
+	if (command->hook)
+		add_bind(&args, "--ro-bind", sandbox->hooks, inside_hooks);
 	add_binds(&args, sandbox);
 	if (command->offline)
 		texts_add(&args, "--unshare-net");
@@ -224,7 +235,7 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 		memory_file("system call filter", &sandbox->filter, &start->second_fd, err) < 0)
 		return -1;
 	TEXTS_ADD(&start->argv, sandbox->bwrap, "--args", ARGS_NUMBER, "--");
-	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
+	add_program(job, command, &start->argv);
 	start->folder = "/";
 	return 0;
 }
@@ -244,6 +255,10 @@ void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, s
 	add_binds(args, sandbox);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		TEXTS_ADD(args, "--dir", places[i]);
+	if (sandbox->hooks) {
+		TEXTS_ADD(args, "--dir", inside_hooks);
+		add_bind(args, "--ro-bind", sandbox->hooks, VIEW_HOST "/hooks");
+	}
 	add_bind(args, "--bind", sandbox->data_dir, VIEW_HOST "/data");
 	add_bind(args, "--ro-bind", sandbox->program, VIEW_HOST "/sandbox");
 	TEXTS_ADD(args, "--remount-ro", "/", "--");
@@ -268,13 +283,21 @@ static int record_bind(
 	return record(view, kind, seen) < 0 ? -1 : buf_append(view, to, strlen(to) + 1);
 }
 
+static int record_hooks(struct buf *view, const struct sandbox_command *command)
+{
+	if (!command->hook)
+		return 0;
+	return record(view, "ro-bind", VIEW_HOST "/hooks") < 0 ? -1
+							       : buf_append(view, inside_hooks, sizeof(inside_hooks));
+}
+
 static int records_add(struct buf *view, const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command)
 {
 	int status = record_bind(view, sandbox, job->read_only ? "ro-bind" : "bind", job->root, inside_root) < 0 ||
 			record_bind(view, sandbox, "ro-bind", job->packages, inside_packages) < 0 ||
 			record_bind(view, sandbox, "ro-bind", job->cli_config, inside_cli_config) < 0 ||
-			record(view, "chdir", command->folder) < 0
+			record_hooks(view, command) < 0 || record(view, "chdir", command->folder) < 0
 		? -1
 		: 0;
 
@@ -303,17 +326,20 @@ static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *
 		return err_errno(err, "the base");
 	etc_refresh(sandbox->etc);
 	TEXTS_ADD(&start->argv, sandbox->program, "run");
-	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
+	add_program(job, command, &start->argv);
 	start->folder = "/";
 	return 0;
 }
 
 /* ---- none ---- */
 
-static void prepare_none(
-	const struct sandbox_job *job, const struct sandbox_command *command, struct sandbox_start *start)
+static void prepare_none(const struct sandbox *sandbox, const struct sandbox_job *job,
+	const struct sandbox_command *command, struct sandbox_start *start)
 {
-	texts_add(&start->argv, "%s", job->engine);
+	if (command->hook)
+		texts_add(&start->argv, "%s/%s", sandbox->hooks, command->hook);
+	else
+		texts_add(&start->argv, "%s", job->engine);
 	texts_add_list(&start->env, (const char *const *)command->env->items);
 	start->folder = command->folder;
 }
@@ -323,7 +349,7 @@ int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job
 {
 	*ret_start = (struct sandbox_start)SANDBOX_START_INIT;
 	if (!sandbox->bwrap) {
-		prepare_none(job, command, ret_start);
+		prepare_none(sandbox, job, command, ret_start);
 	} else if ((command->base ? prepare_run : prepare_bwrap)(sandbox, job, command, ret_start, err) < 0) {
 		sandbox_start_release(ret_start);
 		return -1;

@@ -30,6 +30,7 @@ struct sandbox {
 	const char *mirror;   /* a folder of providers to mount at its own path, or NULL */
 	const char *data_dir; /* the worker's; all folders of struct sandbox_job are below it */
 	const char *store;    /* the worker's provider cache */
+	const char *hooks;    /* folder of hooks that run in the sandbox, or NULL; they alone see it, read-only */
 	struct etc *etc;      /* for bwrap; owned */
 	struct buf filter;    /* seccomp filter for bwrap (syscall_filter.h); owned */
 	long long tmp;        /* limit of /tmp in bytes; 0: half of the machine's memory */
@@ -59,6 +60,7 @@ const char *sandbox_cli_config(const struct sandbox *sandbox, const struct sandb
 enum { SANDBOX_NO_BASE = 0 };
 
 struct sandbox_command {
+	const char *hook;   /* file of the folder of hooks that is started instead of the engine, or NULL */
 	const char *folder; /* working directory, as the job sees it */
 	const struct texts *args;
 	const struct texts *env;

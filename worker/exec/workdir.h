@@ -22,6 +22,7 @@
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
  *         vars/             a plan's .tfvars file, or an apply's file of ephemeral variables (0600), if there are any
+ *         hook-env          TFC_AGENT_ENV of hooks in the sandbox (stage/hooks.c); a trusted hook's is beside root/
  *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *         credentials/      the files of the run's dynamic credentials (0600), if there are any
  *
@@ -63,6 +64,7 @@ struct workdir {
 #define WORKDIR_EPHEMERAL   "vars/ephemeral.tfvars"
 #define WORKDIR_SSH_KEY     "home/.ssh/key"
 #define WORKDIR_CREDENTIALS "credentials"
+#define WORKDIR_HOOK_ENV    "hook-env"
 
 /* In the job's folder itself. */
 #define WORKDIR_OUTPUT "output"

@@ -57,6 +57,7 @@ static void variables_read(const json_t *source, struct assignment *to)
 			.env = text_equal(json_string_at(item, "category"), "env"),
 			.hcl = json_bool_at(item, "hcl", false),
 			.sensitive = json_bool_at(item, "sensitive", false),
+			.identity = json_bool_at(item, "identity", false),
 		};
 	}
 }

@@ -18,6 +18,7 @@ struct variable {
 	bool env; /* an environment variable; otherwise a terraform variable */
 	bool hcl; /* the value is an expression, passed on unchanged */
 	bool sensitive;
+	bool identity; /* the scheduler made it: a workload identity token */
 };
 
 struct assignment {

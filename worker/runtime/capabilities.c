@@ -8,6 +8,7 @@
 #include "proto/capabilities.h"
 #include "worker/exec/program.h"
 #include "worker/packages/download.h"
+#include "worker/runtime/accept.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/job_source.h"
 
@@ -50,6 +51,12 @@ static json_t *list_make(const struct worker *worker)
 	return list;
 }
 
+/* A worker that takes no stage of runs needs nothing. */
+static bool list_suffices(const struct worker *worker, const json_t *list)
+{
+	return json_array_size(list) > 0 || !accept_stages(worker->options.accept);
+}
+
 char *capabilities_text(const struct worker *worker)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(4096);
@@ -69,14 +76,14 @@ struct look {
 	void *data;
 };
 
-static void list_take(struct worker *worker, json_t *list)
+static void list_take(struct worker *worker, json_t *list, bool capable)
 {
 	bool first = !worker->capabilities, could = worker->capable;
 	_cleanup_(freep) char *text = NULL;
 
 	json_decref(worker->capabilities);
 	worker->capabilities = list;
-	atomic_store(&worker->capable, json_array_size(list) > 0);
+	atomic_store(&worker->capable, capable);
 	text = capabilities_text(worker);
 	if (!first)
 		log_info("the worker's capabilities have changed", "capabilities", text, NULL);
@@ -92,12 +99,14 @@ static void looked(void *data)
 {
 	struct look look = *(struct look *)data;
 	json_t *list = list_make(look.worker);
+	bool capable = list_suffices(look.worker, list);
 
 	free(data);
+	accept_refusals(look.worker->options.accept, list);
 	if (json_equal(list, look.worker->capabilities))
 		json_decref(list);
 	else
-		list_take(look.worker, list);
+		list_take(look.worker, list, capable);
 	if (look.fn)
 		look.fn(look.data);
 }

@@ -12,8 +12,9 @@
  *  - Dynamic credentials need runyard-vault, which is installed with the worker.
  *  - A cost estimate needs no installed program. A worker without an engine makes estimates only if --price-books or
  *    --infracost is set.
+ *  - Stages that --accept leaves out are refused: "no apply".
  *
- * A worker that can run nothing claims nothing and is not ready.
+ * A worker that can run nothing claims nothing and is not ready, unless --accept leaves out all stages.
  */
 
 #include "common/json/json.h"

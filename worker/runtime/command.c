@@ -55,9 +55,8 @@ static struct sandbox_job view_make(const struct job *job, char **ret_root, char
 		.packages = job->packages ? org_user_path(job->packages) : NULL};
 }
 
-/* HCP's names for the facts of a run, which configurations also get as input variables. The variables of commits are
- * empty for an uploaded configuration. */
-static void add_run(const struct assignment *assignment, struct texts *env)
+/* HCP's names for the facts of a run. The variables of commits are empty for an uploaded configuration. */
+static void add_facts(const struct assignment *assignment, const char *prefix, struct texts *env)
 {
 	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
 	const char *const facts[][2] = {
@@ -71,10 +70,8 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 		{"TFC_CONFIGURATION_VERSION_GIT_TAG", assignment->commit_tag},
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-		texts_add(env, "%s=%s", facts[i][0], facts[i][1]);
-		texts_add(env, "TF_VAR_%s=%s", facts[i][0], facts[i][1]);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+		texts_add(env, "%s%s=%s", prefix, facts[i][0], facts[i][1]);
 }
 
 /* Fewer garbage collections make the engine's short commands a tenth faster. The memory limit keeps long ones from
@@ -118,14 +115,16 @@ int command_credentials(const struct job *job, struct texts *env, struct err *er
 	return credentials_environment(job->credentials, &paths, job->ephemeral, env, err);
 }
 
-/* The step that takes the credentials has checked that they fit into an environment. */
+/* Configurations get the facts also as input variables. The step that takes the credentials has checked that they fit
+ * into an environment. */
 static void add_job(const struct job *job, const struct command *command, struct texts *env)
 {
 	struct err err = ERR_INIT;
 
-	if (job->assignment.debug && command->output == OUTPUT_LOG)
+	if (job->assignment.debug && command->output == OUTPUT_LOG && !command->hook)
 		texts_add(env, "TF_LOG=TRACE");
-	add_run(&job->assignment, env);
+	add_facts(&job->assignment, "", env);
+	add_facts(&job->assignment, "TF_VAR_", env);
 	if (command->with_ssh_key && *job->assignment.ssh_key)
 		texts_add(env, "%s", ssh_command);
 	variables_environment(&job->assignment, env);
@@ -133,12 +132,42 @@ static void add_job(const struct job *job, const struct command *command, struct
 		command_credentials(job, env, &err);
 }
 
-void command_environment(struct texts *env)
+/* Adds those variables that hooks have set whose names begin with the prefix. */
+static void add_hook_env(const struct job *job, const char *prefix, struct texts *env)
 {
-	texts_add_list(env, fixed);
+	for (size_t i = 0; i < job->hook_env.count; i++) {
+		const char *item = job->hook_env.items[i], *equals = strchr(item, '=');
+		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(equals - item), item);
+
+		if (text_starts(name, prefix))
+			texts_set_env(env, name, equals + 1);
+	}
+}
+
+static void add_own(struct texts *env)
+{
 	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
 		if (getenv(passed_on[i]))
 			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
+}
+
+void command_environment(struct texts *env)
+{
+	texts_add_list(env, fixed);
+	add_own(env);
+}
+
+/* The environment of a program that runs as the worker's account: a variable of the job's users, such as PATH,
+ * LD_PRELOAD or BASH_ENV, could make it run their code. */
+static void make_trusted_env(const struct job *job, struct texts *env)
+{
+	texts_add(env, "PATH=%s", text_or_empty(getenv("PATH")));
+	texts_add(env, "LANG=C.UTF-8");
+	texts_add(env, "PYTHONSAFEPATH=1"); /* Python imports no module from the working directory */
+	add_own(env);
+	add_facts(&job->assignment, "", env);
+	variables_identity(&job->assignment, env);
+	texts_add(env, "TFC_AGENT_ENV=%s/" WORKDIR_HOOK_ENV, job->dir.path);
 }
 
 static void make_env(
@@ -149,6 +178,7 @@ static void make_env(
 	_cleanup_(freep) char *root = command_path(job, "");
 	_cleanup_(freep) char *home = command_path(job, "home");
 	_cleanup_(freep) char *folder = command_path(job, job->folder);
+	_cleanup_(freep) char *hook_env = command_path(job, WORKDIR_HOOK_ENV);
 
 	command_environment(env);
 	texts_add(env, "HOME=%s", home);
@@ -157,10 +187,16 @@ static void make_env(
 		add_cost(env);
 	else
 		texts_add(env, "TF_WORKSPACE=%s", job_workspace(job));
-	if (kind == ENV_TOKENS)
+	if (kind == ENV_TOKENS) {
 		variables_tokens(&job->assignment, env);
-	if (kind == ENV_JOB)
+		add_hook_env(job, variables_token, env);
+	}
+	if (kind == ENV_JOB || kind == ENV_HOOK)
 		add_job(job, command, env);
+	if (kind == ENV_JOB)
+		add_hook_env(job, "", env);
+	if (kind == ENV_HOOK)
+		texts_set_env(env, "TFC_AGENT_ENV", hook_env);
 	variables_git(root, folder, env);
 }
 
@@ -178,9 +214,17 @@ static void line_came(void *data, const char *line, size_t len)
 		running->command.on_line(job, line, len);
 }
 
+static int code_of(const struct running *running, const struct keeper_report *report)
+{
+	if (running->command.max_seconds && report->why == KEEPER_DEADLINE)
+		return COMMAND_OVERDUE;
+	return WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1;
+}
+
 static void command_ended(void *data, const struct keeper_report *report)
 {
 	struct running *running = data;
+	int code = code_of(running, report);
 	struct job *job = running->job;
 	_cleanup_(buf_release) struct buf errors = BUF_INIT(KEPT_LIMIT);
 	char chunk[8192];
@@ -192,7 +236,7 @@ static void command_ended(void *data, const struct keeper_report *report)
 		joblog_detach(&job->log);
 	/* An apply that succeeded before its interrupt arrived has succeeded. */
 	if (report->status != 0 || job->assignment.stage != STAGE_APPLY) {
-		job_limits_ended(job, report->why);
+		job_limits_ended(job, code == COMMAND_OVERDUE ? KEEPER_ENDED : report->why);
 		job_network_judge(job);
 	}
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
@@ -200,8 +244,7 @@ static void command_ended(void *data, const struct keeper_report *report)
 		at += got;
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
 		running->command.name);
-	running->command.done(job, WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1,
-		running->kept >= 0 ? buf_str(&errors) : NULL);
+	running->command.done(job, code, running->kept >= 0 ? buf_str(&errors) : NULL);
 	closep(&running->kept);
 	free(running);
 	job_release(job);
@@ -299,6 +342,21 @@ static void output_attach(struct running *running, int output)
 		joblog_copy(&job->log, job->record, record_failed, job);
 }
 
+static bool is_trusted(const struct running *running)
+{
+	return running->command.env == ENV_TRUSTED;
+}
+
+static struct keeper_terms terms_make(const struct running *running)
+{
+	struct keeper_terms terms = job_terms(running->job, &running->command.kind);
+	int64_t end = clock_boot_ms() + running->command.max_seconds * 1000;
+
+	if (running->command.max_seconds)
+		terms.deadline = (struct keeper_lease){.interrupt_ms = end, .kill_ms = end};
+	return terms;
+}
+
 static int start_child(struct running *running, const struct sandbox_start *start, struct err *err)
 {
 	struct job *job = running->job;
@@ -311,11 +369,11 @@ static int start_child(struct running *running, const struct sandbox_start *star
 		.folder = start->folder,
 		.fds = {-1, -1, -1, start->args_fd, start->second_fd},
 		.kept = running->command.recorded ? &kept : NULL,
-		.terms = job_terms(job, &running->command.kind),
+		.terms = terms_make(running),
 	};
 	int output = -1, status;
 
-	if (!offline(job, running->command.env) && job_network(job, &spec.network, err) < 0)
+	if (!is_trusted(running) && !offline(job, running->command.env) && job_network(job, &spec.network, err) < 0)
 		return -1;
 	if (record_begin(running, &kept, err) < 0 || open_output(running, &spec, &output, err) < 0)
 		return -1;
@@ -330,7 +388,22 @@ static int start_child(struct running *running, const struct sandbox_start *star
 	return status;
 }
 
-static int start(struct running *running, struct err *err)
+/* The job may have put a link in the place of its folder, so the program's working directory is its descriptor 3. */
+static int start_trusted(struct running *running, struct err *err)
+{
+	const struct job *job = running->job;
+	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
+
+	start.folder = "/proc/self/fd/3";
+	start.args_fd = beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
+	if (start.args_fd < 0)
+		return err_errno(err, "the configuration's folder");
+	texts_add(&start.argv, "%s/%s", job->host->hooks->folder, running->command.hook);
+	make_trusted_env(job, &start.env);
+	return start_child(running, &start, err);
+}
+
+static int start_in_sandbox(struct running *running, struct err *err)
 {
 	struct job *job = running->job;
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
@@ -338,7 +411,8 @@ static int start(struct running *running, struct err *err)
 	_cleanup_(freep) char *cli_config = NULL;
 	struct sandbox_job view = view_make(job, &root, &cli_config);
 	_cleanup_(freep) char *folder = command_path(job, job->folder);
-	struct sandbox_command command = {.folder = folder,
+	struct sandbox_command command = {.hook = running->command.hook,
+		.folder = folder,
 		.args = &running->command.args,
 		.env = &env,
 		.offline = offline(job, running->command.env),
@@ -370,6 +444,14 @@ static void release(struct running *running)
 	job_release(job);
 }
 
+static void refuse(struct running *running, const char *why)
+{
+	if (running->command.refused)
+		running->command.refused(running->job, why);
+	else
+		job_fail(running->job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, why);
+}
+
 /* Re-checks the job, which may have been stopped or lost while its network and base were made. */
 static void begin(void *data, int base)
 {
@@ -381,11 +463,11 @@ static void begin(void *data, int base)
 	running->base = base < 0 ? SANDBOX_NO_BASE : base;
 	if (!stopped && job_leased(job)) {
 		running->begun_ms = clock_mono_ms();
-		if (start(running, &err) == 0) {
+		if ((is_trusted(running) ? start_trusted : start_in_sandbox)(running, &err) == 0) {
 			release_inputs(running);
 			return;
 		}
-		job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, err.message);
+		refuse(running, err.message);
 	}
 	release(running);
 }
@@ -396,7 +478,9 @@ static void network_came(void *data, const struct err *no_network)
 	struct job *job = running->job;
 	const int *namespaces = job->network ? network_namespaces(job->network) : NULL;
 
-	if (no_network && !job_done(job))
+	if (no_network && running->command.refused)
+		running->command.refused(job, no_network->message);
+	else if (no_network && !job_done(job))
 		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
 	if (no_network)
 		release(running);
@@ -419,5 +503,8 @@ void command_run(struct job *job, struct command *command)
 	/* The caller may close its descriptor before the network is ready. */
 	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
-	job_network_wait(job, network_came, running);
+	if (is_trusted(running))
+		begin(running, -1);
+	else
+		job_network_wait(job, network_came, running);
 }

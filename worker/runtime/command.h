@@ -15,14 +15,21 @@ enum command_output {
 };
 
 enum command_env {
-	ENV_JOB,    /* the job's own variables */
-	ENV_COST,   /* the worker's infracost settings, and nothing of the job's */
-	ENV_TOKENS, /* only credentials of registries, so that the job's variables can't make the engine run a program
-		     */
+	ENV_JOB,     /* the job's own variables */
+	ENV_COST,    /* the worker's infracost settings, and nothing of the job's */
+	ENV_TOKENS,  /* only credentials of registries, so that the job's variables can't make the engine run a program
+		      */
+	ENV_HOOK,    /* the job's own variables, as its user set them, and TFC_AGENT_ENV */
+	ENV_TRUSTED, /* nothing that the job's users choose but the names of its facts, and no sandbox: for a program of
+			the operator that runs as the worker's account, in the worker's network */
 };
+
+/* Code of a command that exceeded its own time limit. */
+enum { COMMAND_OVERDUE = -2 };
 
 struct command {
 	const char *name; /* "init"; used in metrics and messages */
+	const char *hook; /* file of --hooks-dir that is started instead of the engine; or NULL */
 	struct texts args;
 	enum command_env env;
 	bool with_ssh_key;     /* git uses the workspace's SSH key */
@@ -31,10 +38,13 @@ struct command {
 	int out;       /* OUTPUT_FILE; borrowed */
 	bool recorded; /* OUTPUT_LOG: the output is also written to WORKDIR_OUTPUT in the job's folder (upload/record.h)
 			*/
+	int64_t max_seconds; /* its own time limit, which the keeper enforces; 0: none */
 	struct child_kind kind;
 	joblog_line_fn on_line; /* OUTPUT_LOG: called with each line and the job; or NULL */
-	/* `code` is the exit code, or -1 if a signal ended the command. `errors` is its kept output, NULL for
-	 * OUTPUT_LOG. */
+	/* Called instead of `done` if the command can't be started; NULL: the job fails. */
+	void (*refused)(struct job *job, const char *why);
+	/* `code` is the exit code, -1 if a signal ended the command, or COMMAND_OVERDUE. `errors` is its kept output,
+	 * NULL for OUTPUT_LOG. */
 	void (*done)(struct job *job, int code, const char *errors);
 };
 

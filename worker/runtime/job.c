@@ -181,6 +181,7 @@ void job_free(struct job *job)
 	free(job->folder);
 	free(job->engine);
 	texts_release(&job->programs);
+	texts_release(&job->hook_env);
 	free(job->locked);
 	free(job);
 }
@@ -192,13 +193,23 @@ static const char *stop_sentence(const struct job *job)
 	return job->stop == STOP_FORCE ? "The run was force-canceled." : "The run was canceled.";
 }
 
-/* An apply that succeeded before its interrupt arrived has succeeded. */
+/* An apply that succeeded before its interrupt arrived has succeeded. The scheduler shows any other outcome of a run
+ * that a user has stopped as canceled, as if nothing had been applied. So a hook that failed after the apply does not
+ * count then. */
+static void applied_outcome(const struct job *job, struct job_result *result)
+{
+	if (!job->hook_failed || job->stop == STOP_NONE || job->abandoned)
+		return;
+	result->outcome = OUTCOME_PASSED;
+	result->error[0] = '\0';
+}
+
 void job_outcome(const struct job *job, struct job_result *result)
 {
-	bool applied = job->assignment.stage == STAGE_APPLY && job->decided && result->outcome == OUTCOME_PASSED;
-
-	if (applied)
+	if (job->applied) {
+		applied_outcome(job, result);
 		return;
+	}
 	if (job->stop != STOP_NONE) {
 		result->outcome = OUTCOME_CANCELED;
 		text_copy(result->error, sizeof(result->error), stop_sentence(job));
@@ -265,13 +276,19 @@ static void state_fails(struct job *job, const char *what, const char *why)
 	snprintf(job->result.error, sizeof(job->result.error), "%s: %s", what, why);
 }
 
+/* An error of a hook says that the state is the workspace's, so an error of the state takes its place. */
+static bool engine_passed(const struct job *job)
+{
+	return job->result.outcome == OUTCOME_PASSED || job->hook_failed;
+}
+
 /* Fails the job because its state can't be read. The scheduler still lacks the state, and the workspace is held. An
  * earlier error of the engine is more specific and stays. */
 static void state_unreadable(struct job *job, const struct err *why)
 {
 	log_error("the state that an apply left can't be delivered", "run", job->result.run.text, "job",
 		job->result.job.text, "error", why->message, NULL);
-	if (job->result.outcome != OUTCOME_PASSED)
+	if (!engine_passed(job))
 		return;
 	job->result.outcome = OUTCOME_ERRORED;
 	snprintf(job->result.error, sizeof(job->result.error),
@@ -316,7 +333,7 @@ static void states_judge(struct job *job)
 	}
 	if (unreadable.kind != ERR_NONE)
 		state_unreadable(job, &unreadable);
-	if (job->result.outcome == OUTCOME_PASSED)
+	if (engine_passed(job))
 		state_undelivered(job);
 }
 

@@ -25,6 +25,7 @@
 #include "worker/engine/variables.h"
 #include "worker/exec/sandbox.h"
 #include "worker/exec/workdir.h"
+#include "worker/hooks/hooks.h"
 #include "worker/keeper/keeper.h"
 #include "worker/limits/limits.h"
 #include "worker/packages/providers.h"
@@ -85,6 +86,7 @@ struct job_host {
 	const struct books *books; /* price books */
 	const char *infracost;     /* path, or "" */
 	struct policy_host policies;
+	const struct hooks *hooks;
 	const struct job_limits *limits;
 	struct networks *networks; /* if each job has a network of its own; else NULL */
 	bool offline;              /* jobs have no network */
@@ -120,6 +122,8 @@ struct job {
 	bool decided;       /* the result's outcome is final */
 	bool applied;       /* terraform's apply succeeded */
 	bool stateless;     /* ...and changed something, but the worker saw no state of it */
+	bool engine_ended;  /* the engine's plan or apply was started, and has ended */
+	bool hook_failed;   /* after the apply had succeeded */
 	bool changed;       /* the engine reported a created, changed or destroyed resource */
 	bool behind;        /* the scheduler lacks the apply's last state */
 	json_t *unrecorded; /* an apply's unrecorded resources (upload/unrecorded.h), or NULL; owned */
@@ -149,6 +153,8 @@ struct job {
 	struct org_user *packages; /* of its organization */
 	char *engine;              /* path */
 	bool tofu;
+	enum hook_kind hook;   /* the last one that was started */
+	struct texts hook_env; /* variables that hooks have set for the commands of the engine */
 	struct texts programs; /* paths of the OPAs of its policy sets */
 
 	struct network_use *network; /* for all commands of the job; or NULL */

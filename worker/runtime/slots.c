@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/metrics.h"
+#include "worker/runtime/accept.h"
 #include "worker/runtime/disk.h"
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/control.h"
@@ -51,7 +52,8 @@ size_t slots_free(const struct worker *worker)
 
 	for (size_t i = 0; i < worker->busy; i++)
 		taken += is_late(worker->jobs[i]);
-	if (!slots_open(worker) || !worker->capable || taken >= slots || slots_used_up(worker))
+	if (!slots_open(worker) || !worker->capable || !accept_stages(worker->options.accept) || taken >= slots ||
+		slots_used_up(worker))
 		return 0;
 	return slots - taken < room ? slots - taken : room;
 }

@@ -49,6 +49,7 @@ struct worker {
 	struct network_lists network_lists;
 	struct networks *networks; /* or NULL: jobs share this process's network, or have none */
 	struct books books;
+	struct hooks hooks;
 	struct job_limits limits;
 	struct job_host host;
 	json_t *capabilities;        /* capabilities.h; owned; NULL until the first detection */

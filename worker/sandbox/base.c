@@ -82,6 +82,7 @@ static char *base_key(const struct sandbox *sandbox, const char *engine, int use
 	buf_printf(&key, "%ju\n", (uintmax_t)info.st_ino);
 	key_add_file(&key, engine);
 	key_add_file(&key, sandbox->trust);
+	key_add_file(&key, sandbox->hooks);
 	while ((path = strsep(&rest, ",")))
 		key_add_file(&key, *path ? path : NULL);
 	return buf_take(&key);

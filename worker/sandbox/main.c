@@ -177,7 +177,7 @@ static void view_apply(struct view *view)
 	}
 }
 
-/* Removes the worker's folders. The names are the ones that exec/sandbox gave bwrap. */
+/* Removes the worker's folders. The names are the ones that exec/sandbox gave bwrap. A base may have no hooks. */
 static void host_remove(void)
 {
 	static const char *const parts[] = {VIEW_HOST "/data", VIEW_HOST "/sandbox"};
@@ -185,6 +185,8 @@ static void host_remove(void)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (umount2(parts[i], MNT_DETACH) < 0)
 			die(parts[i]);
+	if (umount2(VIEW_HOST "/hooks", MNT_DETACH) < 0 && errno != ENOENT)
+		die(VIEW_HOST "/hooks");
 }
 
 /* Returns a descriptor as proc_mount does. */

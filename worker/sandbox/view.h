@@ -7,8 +7,9 @@
  * each program that it starts. A copy of its mount namespace takes less than 2 ms.
  *
  * A base is a mount namespace. bwrap makes it with all that the programs of an engine see (exec/sandbox.c), and with
- * the worker's data directory at VIEW_HOST/data. bwrap's program, `runyard-sandbox base`, sends the base's descriptor
- * over the socket VIEW_BASE_FD and ends, so no process is left in a base.
+ * the worker's data directory at VIEW_HOST/data. The folder of hooks, if there is one, is at VIEW_HOST/hooks. bwrap's
+ * program, `runyard-sandbox base`, sends the base's descriptor over the socket VIEW_BASE_FD and ends, so no process is
+ * left in a base.
  *
  * `runyard-sandbox make BWRAP ARGUMENT...` becomes bwrap. If VIEW_USER_FD is open, it is a user namespace that it
  * enters before. It is killed when the calling thread ends.

@@ -16,6 +16,7 @@
 #include "worker/exec/program.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
+#include "worker/runtime/accept.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
 
@@ -263,7 +264,8 @@ static bool wants_git(const struct worker *worker)
 {
 	_cleanup_(freep) char *git = program_find("git", "/usr/bin");
 
-	if (worker->options.git_slots == 0 || worker->options.once || worker->options.deliver)
+	if (worker->options.git_slots == 0 || worker->options.once || worker->options.deliver ||
+		!accept_git(worker->options.accept))
 		return false;
 	if (!git)
 		log_warn("there is no git: this worker fetches no commits; install git", NULL);

@@ -79,6 +79,7 @@ static void log_line_came(void *data, const char *line, size_t len)
 static void apply_done(struct job *job, int code, const char *errors)
 {
 	(void)errors;
+	job->engine_ended = true;
 	joblog_push(&job->log);
 	states_ended(&job->states, job->folder);
 	if (code != 0) {
@@ -194,16 +195,19 @@ const struct step apply_steps[] = {
 	{"unpack", step_unpack, false},
 	{"begin", step_begin, false},
 	{"credentials", step_credentials, false},
+	{"pre-hook", step_pre_hook, false},
+	{"announce", step_announce_init, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},
-	{"revoke", step_revoke, true},
 	{"check", step_check_applied, true},
 	{"compare", step_compare, true},
 	{"over", step_over, true},
+	{"post-hook", step_post_hook, true},
+	{"revoke", step_revoke, true},
 	{"ask-json", step_ask_json, true},
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},

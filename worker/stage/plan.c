@@ -57,6 +57,7 @@ static void plan_upload(struct job *job)
 static void plan_done(struct job *job, int code, const char *errors)
 {
 	(void)errors;
+	job->engine_ended = true;
 	joblog_push(&job->log);
 	if (code != 0 && code != 2) {
 		command_failed(job, "terraform plan", code, NULL);
@@ -168,11 +169,14 @@ const struct step plan_steps[] = {
 	{"reuse", step_reuse, false},
 	{"begin", step_begin, false},
 	{"credentials", step_credentials, false},
+	{"pre-hook", step_pre_hook, false},
+	{"announce", step_announce_init, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
 	{"plan", step_plan, false},
+	{"post-hook", step_post_hook, true},
 	{"revoke", step_revoke, true},
 	{"hand-in", step_hand_in, false},
 	{"report", step_report, false},

@@ -12,6 +12,8 @@
  *    environment, the workspace's SSH key, and the configurations of its dynamic credentials, whose tokens are the
  *    workspace's. So a run gets only what its own credentials could get.
  *
+ * With a pre-plan hook no init is kept or reused.
+ *
  * Init also installs the providers that the state names: they must be among the kept ones. exec/pinned decides how
  * long a result is valid. If a part is missing when the result is unpacked, init runs.
  */
@@ -191,6 +193,8 @@ void init_key_make(struct job *job, const char *configuration)
 	json_auto_t *key = json_pack("[sss]", configuration, job->folder, job->assignment.organization_id);
 	_cleanup_(freep) char *text = NULL;
 
+	if (job->host->hooks->present[HOOK_PRE_PLAN]) /* it may change any of them after this */
+		return;
 	if (add_engine(job, key) < 0)
 		return;
 	add_environment(job, key);

@@ -86,10 +86,15 @@ void job_upload_plan(struct job *job, const char *path, const char *what, int fd
 
 void step_begin(struct job *job)
 {
-	_cleanup_(freep) char *text = mem_printf("%s v%s\non %s\nInitializing plugins and modules...\n",
-		job->tofu ? "OpenTofu" : "Terraform", job->result.terraform_version, providers_platform());
+	_cleanup_(freep) char *text = mem_printf("%s v%s\non %s\n", job->tofu ? "OpenTofu" : "Terraform",
+		job->result.terraform_version, providers_platform());
 
 	joblog_write(&job->log, text);
+}
+
+void step_announce_init(struct job *job)
+{
+	joblog_write(&job->log, "Initializing plugins and modules...\n");
 	/* A person may be looking at the plan's empty log. An apply's first lines are sent with its start. */
 	if (job->assignment.stage == STAGE_PLAN)
 		joblog_push(&job->log);

@@ -42,8 +42,14 @@ extern const struct archive_bounds bundle_bounds;
 /* The reused result was unusable: the next plan runs init. */
 void init_useless(struct job *job);
 
-/* settle.c: begins the log with three lines on what runs. */
+/* settle.c: begins the log with two lines on what runs. */
 void step_begin(struct job *job);
+/* settle.c: adds the line that the engine's init begins. */
+void step_announce_init(struct job *job);
+
+/* hooks.c: run the operator's hooks before the engine's init, and after its plan or apply has ended. */
+void step_pre_hook(struct job *job);
+void step_post_hook(struct job *job);
 
 /* credentials.c: gets the run's dynamic credentials, from Vault too, and writes their files. */
 void step_credentials(struct job *job);

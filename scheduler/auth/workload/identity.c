@@ -64,8 +64,8 @@ static int own_token_add(struct giving *giving, const char *tag, const char *aud
 	if (!token)
 		return -1;
 	json_array_append_new(json_object_get(giving->document, "variables"),
-		json_pack(
-			"{ss ss ss sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive", 1));
+		json_pack("{ss ss ss sb sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive",
+			1, "identity", 1));
 	return 0;
 }
 

@@ -196,6 +196,12 @@ static void worker_say(struct sentence *s)
 		say(s, "No worker in pool %s.", s->subject->pool.name);
 }
 
+static void acceptance_say(struct sentence *s)
+{
+	say(s, "No worker in pool %s accepts the stage \"%s\" of runs (--accept).", s->subject->pool.name,
+		stages[s->facts->run.stage].name);
+}
+
 static void pool_limit_say(struct sentence *s)
 {
 	say(s, "The limit of pool %s is reached: %lld runs at a time.", s->subject->pool.name, s->subject->pool.limit);

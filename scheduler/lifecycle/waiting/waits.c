@@ -38,6 +38,8 @@ static enum wait_kind wait_for_worker(const struct wait_facts *facts)
 		return WAIT_POOL_DRAINED;
 	if (!pool->accepting)
 		return WAIT_WORKER;
+	if (!pool->willing)
+		return WAIT_ACCEPTANCE;
 	if (pool->pool_full)
 		return WAIT_POOL_QUOTA;
 	if (pool->organization_full)

@@ -19,7 +19,8 @@ struct pool_view {
 	bool failover;                     /* an epoch began less than one lease ago, and the run is not plan-only */
 	bool key_missing;                  /* no scheduler that was asked has the key of its secrets */
 	bool pool_full, organization_full; /* their quotas are used up */
-	long long accepting, slots, free;  /* live workers that claim jobs, and their slots */
+	long long accepting;               /* live workers that claim jobs */
+	long long willing, slots, free;    /* of them, those that take jobs of the run's stage, and their slots */
 };
 
 struct wait_facts {

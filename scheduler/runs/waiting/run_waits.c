@@ -27,6 +27,7 @@ static struct wait_facts facts_of(const struct run_waits_row *row)
 			.pool_full = !row->pool_quota_null && row->pool_running >= row->pool_quota,
 			.organization_full = !row->quota_null && row->running >= row->quota,
 			.accepting = row->accepting,
+			.willing = row->willing,
 			.slots = row->slots,
 			.free = row->free}};
 }

@@ -5,8 +5,9 @@
 -- the teams that decide, and the open run tasks of its stage. If its job waits, also the place of the job, and the pool
 -- with its workers and quotas.
 --
--- Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read by their organization, run tasks by
--- their run. Queues are in the index runs_queue, waiting jobs in jobs_waiting, running ones in jobs_claimed.
+-- Runs, workspaces, jobs, holds and pools are read by their keys. Teams are read by their organization, run
+-- tasks by their run. A pool's workers count for each stage, since a worker may refuse some. Queues are in the
+-- index runs_queue, waiting jobs in jobs_waiting, running ones in jobs_claimed.
 -- index: agent_pools_name, configuration_commits_content, git_jobs_fetch, jobs_claimed, jobs_run_id_key,
 -- jobs_waiting, run_inputs_pkey
 -- reads: database_history, maintenance
@@ -23,25 +24,26 @@
 -- key_missing boolean, place bigint null, places bigint, eta_seconds bigint, eta text null,
 -- stop_worker text null, stop_seconds bigint, quota integer null, running bigint,
 -- creator_suspended boolean, pool text null, drained boolean, drained_since text null, live bigint,
--- accepting bigint, slots bigint, free bigint,
+-- accepting bigint, willing bigint, slots bigint, free bigint,
 -- last_seen text null, pool_quota integer null, pool_running bigint
 with asked as (select * from runs where id = any(:run_ids::text[])),
 waiting as (select j.* from asked a join jobs j on j.run_id = a.id where j.state = 'waiting'),
 pool_facts as materialized (
-    select p.id, p.name, p.drained_at, q.runs as quota, :pool_running(p.id) as running, k.*
-    from (select distinct pool_id from waiting) d
+    select p.id, d.stage, p.name, p.drained_at, q.runs as quota, :pool_running(p.id) as running, k.*
+    from (select distinct pool_id, stage from waiting) d
     join agent_pools p on p.id = d.pool_id
     left join run_quotas q on q.pool_id = p.id
     cross join lateral (
         select count(*) filter (where k.live) as live,
             count(*) filter (where k.live and k.accepts) as accepting,
-            coalesce(sum(k.slots) filter (where k.live and k.accepts), 0) as slots,
-            coalesce(sum(k.free) filter (where k.live and k.accepts), 0) as free,
+            count(*) filter (where k.live and k.accepts and k.takes) as willing,
+            coalesce(sum(k.slots) filter (where k.live and k.accepts and k.takes), 0) as slots,
+            coalesce(sum(k.free) filter (where k.live and k.accepts and k.takes), 0) as free,
             max(coalesce(k.left_at, k.seen_at)) as last_seen
         from (
             select w.slots, w.free, w.left_at, w.seen_at,
                 w.left_at is null and w.seen_at > now() - make_interval(secs => :lease_seconds::int) as live,
-                not w.draining and w.ordered is null as accepts
+                not w.draining and w.ordered is null as accepts, :worker_takes(w, d.stage) as takes
             from workers w
             where w.pool_id = p.id
         ) k
@@ -73,7 +75,7 @@ pools as materialized (
 places as (
     -- The order in which the claim picks jobs (runs/claim.sql).
     select x.*
-    from pools p
+    from (select distinct id from pools) p
     cross join lateral (
         select t.id, row_number() over (order by t.class, t.turn, t.created_at, t.id) as place,
             count(*) over () as total
@@ -163,7 +165,7 @@ select r.id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, r.auto_apply
     case when o.runs is not null then :organization_running(r.organization_id) end as running,
     p.name as pool, p.drained_at is not null as drained,
     to_char(p.drained_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as drained_since,
-    p.live, p.accepting, p.slots, p.free,
+    p.live, p.accepting, p.willing, p.slots, p.free,
     to_char(p.last_seen at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as last_seen,
     p.quota as pool_quota, p.running as pool_running
 from asked r
@@ -232,7 +234,7 @@ left join lateral (
     limit 1
 ) t on true
 left join waiting j on j.run_id = r.id
-left join pools p on p.id = j.pool_id
+left join pools p on p.id = j.pool_id and p.stage = j.stage
 left join places x on x.id = j.id
 left join lateral (
     select g.id, g.error

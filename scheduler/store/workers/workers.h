@@ -24,8 +24,8 @@ int worker_register(struct store *store, const struct worker_arrival *arrival, s
 /* Columns pool_id and jobs: pools with the number of their jobs that have waited for that time, at most 64 of each.
  * Jobs that quotas leave no room for do not count. */
 int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err);
-/* Records the worker's number of free slots. *ret_jobs: a job of the pool waits that its quotas leave room for.
- * ERR_NOT_FOUND if the worker is not (or
+/* Records the worker's number of free slots. *ret_jobs: a job of the pool waits that its quotas leave room for,
+ * of a stage that the worker takes. ERR_NOT_FOUND if the worker is not (or
  * no longer) registered in the pool. */
 struct worker_wait {
 	const char *pool_id, *worker_id;

@@ -16,8 +16,13 @@ told as (
 -- The worker with that id, unless it is not (or no longer) registered in the pool. It is looked up by its id: a
 -- condition on the pool could read all workers of the pool.
 select *
-from (select id, pool_id, free, ordered, left_at from workers where id = :worker limit 1) k
+from (select id, pool_id, free, ordered, left_at, capabilities from workers where id = :worker limit 1) k
 where pool_id = :pool and left_at is null;
+
+-- fragment: worker_takes(k, stage)
+-- Whether the worker `k` takes jobs of the stage: it has no capability such as "no apply" (proto/capabilities.h). A
+-- worker of an earlier version has no capabilities, and takes all.
+(not coalesce(:k.capabilities ? ('no ' || :stage), false));
 
 -- fragment: worker_is_awaited(k, h)
 -- Whether the hold `h` waits for the last state of an apply of the worker `k`.
@@ -145,7 +150,7 @@ from told;
 
 -- statement: worker_waits_for
 -- Records the worker's free slots, if their number has changed, and returns whether a job of the pool waits
--- that its quotas leave room for. No row if the worker is not registered in the pool.
+-- that its quotas leave room for, of a stage that the worker takes. No row if the worker is not registered in the pool.
 -- index: agent_pools_name, jobs_claimed, jobs_waiting, run_quotas_organization_id_key, run_quotas_pool_id_key
 -- takes: pool_id text, worker_id text, free integer
 -- gives: jobs boolean
@@ -158,6 +163,7 @@ select :worker_may_claim(w, p) and not :quota_is_used(p)
         select 1
         from jobs
         where pool_id = :pool_id and state = 'waiting' and organization_id <> all(array(:quotas_used_up()))
+            and :worker_takes(w, stage)
     ) as jobs
 from me w
 join agent_pools p on p.id = w.pool_id;

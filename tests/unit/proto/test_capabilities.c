@@ -142,6 +142,20 @@ static void a_job_fits_waits_or_is_refused(void **state)
 	check_fit(NULL, "[]", "tofu 1.10.6", JOB_FITS);
 }
 
+static void a_worker_refuses_only_stages_that_it_names(void **state)
+{
+	json_auto_t *own = list("[\"terraform 1.5.7\", \"no apply\", \"no opa\"]");
+
+	(void)state;
+	assert_true(capabilities_refuse(own, "apply"));
+	assert_true(capabilities_refuse(own, "opa"));
+	assert_false(capabilities_refuse(own, "plan"));
+	assert_false(capabilities_refuse(own, "sentinel"));
+	assert_false(capabilities_refuse(NULL, "apply"));
+	assert_false(capabilities_refuse(json_null(), "apply"));
+	check("[\"no plan\", \"no cost\"]", "cost", "no");
+}
+
 static void check_refusal(const char *needs, const char *engines, const char *wanted)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT(512);
@@ -172,6 +186,7 @@ int main(void)
 		cmocka_unit_test(other_stages_need_their_program),
 		cmocka_unit_test(disabled_versions_are_used_only_if_exact),
 		cmocka_unit_test(a_job_fits_waits_or_is_refused),
+		cmocka_unit_test(a_worker_refuses_only_stages_that_it_names),
 		cmocka_unit_test(a_refusal_names_the_existing_engines),
 	};
 

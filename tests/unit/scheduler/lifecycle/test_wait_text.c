@@ -21,7 +21,7 @@ static struct wait_facts planning(void)
 
 	facts.run = run_step(&facts.run, &turn).run;
 	facts.job_waiting = true;
-	facts.pool = (struct pool_view){.accepting = 2, .slots = 4, .free = 1};
+	facts.pool = (struct pool_view){.accepting = 2, .willing = 2, .slots = 4, .free = 1};
 	return facts;
 }
 
@@ -153,6 +153,8 @@ static void test_for_a_worker(void **state)
 	facts.pool.pool_full = true;
 	s.pool.limit = 4;
 	says(&facts, &s, "The limit of pool edge is reached: 4 runs at a time.");
+	facts.pool.willing = 0;
+	says(&facts, &s, "No worker in pool edge accepts the stage \"plan\" of runs (--accept).");
 	facts.pool.accepting = 0;
 	says(&facts, &s, "No worker in pool edge.");
 	s.pool.last_seen = "2026-11-23 14:02 UTC";

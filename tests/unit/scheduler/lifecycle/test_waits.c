@@ -20,7 +20,7 @@ static struct wait_facts planning(void)
 
 	facts.run = run_step(&facts.run, &turn).run;
 	facts.job_waiting = true;
-	facts.pool = (struct pool_view){.accepting = 2, .slots = 4, .free = 1};
+	facts.pool = (struct pool_view){.accepting = 2, .willing = 2, .slots = 4, .free = 1};
 	return facts;
 }
 
@@ -55,6 +55,8 @@ static void test_for_a_worker(void **state)
 	assert_int_equal(wait_of(&facts), WAIT_QUOTA);
 	facts.pool.pool_full = true;
 	assert_int_equal(wait_of(&facts), WAIT_POOL_QUOTA);
+	facts.pool.willing = 0;
+	assert_int_equal(wait_of(&facts), WAIT_ACCEPTANCE);
 	facts.pool.accepting = 0;
 	assert_int_equal(wait_of(&facts), WAIT_WORKER);
 	facts.pool.drained = true;
