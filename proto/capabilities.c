@@ -6,6 +6,7 @@
 #include "common/base.h"
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
+const char *const capability_forward = "forward";
 
 static const char engine_wanted[] = "engine "; /* a plan's needs, before the version */
 static const char download[] = "download ";

@@ -10,6 +10,7 @@
  *     "terraform 1.11.4", "tofu 1.10.6"     an engine that it has
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
+ *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
  *
@@ -25,6 +26,7 @@
 
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
+extern const char *const capability_forward;
 
 /* An engine and an exact version. */
 struct engine_choice {
