@@ -45,6 +45,8 @@ static json_t *list_make(const struct worker *worker)
 		helper_add(list, "sentinel", "runyard-policy");
 	if (has_engine || *options->price_books || *options->infracost)
 		json_array_append_new(list, json_string("cost"));
+	if (worker->forwards)
+		json_array_append_new(list, json_string(capability_forward));
 	return list;
 }
 
@@ -74,11 +76,13 @@ static void list_take(struct worker *worker, json_t *list)
 
 	json_decref(worker->capabilities);
 	worker->capabilities = list;
-	atomic_store(&worker->capable, json_array_size(list) > 0);
+	atomic_store(&worker->capable, json_array_size(list) > (worker->forwards ? 1 : 0));
 	text = capabilities_text(worker);
 	if (!first)
 		log_info("the worker's capabilities have changed", "capabilities", text, NULL);
-	if (!worker->capable)
+	if (!worker->capable && worker->forwards)
+		log_info("this worker has no engine: it sends requests, and claims no jobs", NULL);
+	else if (!worker->capable)
 		log_error("this worker can run nothing and claims nothing: install terraform or tofu (--engine, "
 			  "--engine-dir)",
 			NULL);
