@@ -6,6 +6,7 @@
 #include "common/base.h"
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
+const char *const capability_identity = "identity", *const capability_forward = "forward";
 
 const char capability_refusal[] = "no ";
 

@@ -12,6 +12,7 @@
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
  *     "identity"                            it gives the programs of a run the credentials that its job document lists
  *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has
+ *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
  *
@@ -25,10 +26,9 @@
 #include "common/json/json.h"
 #include "proto/version.h"
 
-#define CAPABILITY_IDENTITY "identity"
-
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
+extern const char *const capability_identity, *const capability_forward;
 
 /* The beginning of a capability that refuses a stage: "no ". */
 extern const char capability_refusal[];

@@ -35,6 +35,7 @@
 #include "worker/runtime/worker.h"
 #include "worker/sandbox/base.h"
 #include "worker/scheduler_client/control.h"
+#include "worker/scheduler_client/forwards.h"
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
@@ -411,7 +412,7 @@ static int open_scheduler(struct worker *worker, struct err *err)
 	worker->lease = lease_new(worker);
 	worker->source = job_source_new(worker, heartbeat_hasten);
 	worker->control = control_new(worker);
-	if (git_source_open(worker, &worker->git, err) < 0)
+	if (forwards_open(worker, &worker->forwards, err) < 0 || git_source_open(worker, &worker->git, err) < 0)
 		return -1;
 	results.sender = worker->kafka.sender;
 	worker->results = result_sink_new(&results);
@@ -515,6 +516,7 @@ static void process_close(struct process *process, int status)
 	control_free(worker->control);
 	job_source_free(worker->source);
 	lease_free(worker->lease);
+	forwards_free(worker->forwards);
 	scheduler_free(worker->scheduler);
 	result_sink_free(worker->results);
 	unsent_free(worker->host.unsent);

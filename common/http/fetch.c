@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/http/answer.h"
 #include "common/http/easy.h"
+#include "common/http/guard.h"
 #include "common/http/multi.h"
 #include "common/http/origin.h"
 #include "common/loop/loop.h"
@@ -20,6 +22,7 @@ enum {
 	STALL_SECONDS = 30,
 	UPLOAD_CHUNK = 256 * 1024,
 	MAX_REDIRECTS = 5,
+	HEADER_BYTES = 64 * 1024,
 };
 
 struct fetcher {
@@ -39,6 +42,8 @@ struct fetch {
 	int answer_fd;
 	size_t answer_len;
 	size_t answer_limit;
+	size_t header_len;
+	struct guarded guarded; /* guarded.guard: NULL if the request has no guard */
 	bool introduces;
 	fetch_fn fn;
 	void *data;
@@ -59,6 +64,7 @@ static void fetch_release(struct fetch *fetch)
 	curl_easy_cleanup(fetch->easy);
 	curl_slist_free_all(fetch->headers);
 	buf_release(&fetch->answer.body);
+	json_decref(fetch->answer.headers);
 	free(fetch);
 }
 
@@ -89,6 +95,13 @@ static bool is_foreign(struct fetch *fetch, long status)
 	return true;
 }
 
+static const char *failure(const struct fetch *fetch, CURLcode code)
+{
+	if (fetch->guarded.why[0])
+		return fetch->guarded.why;
+	return fetch->error[0] ? fetch->error : curl_easy_strerror(code);
+}
+
 static void fetch_finish(void *transfer, CURLcode code)
 {
 	struct fetch *fetch = transfer;
@@ -103,8 +116,11 @@ static void fetch_finish(void *transfer, CURLcode code)
 		fetch->answer.status = (int)status;
 		fetch->answer.retry_after = (int)retry_after;
 	} else {
-		fetch->answer.error = fetch->error[0] ? fetch->error : curl_easy_strerror(code);
+		fetch->answer.error = failure(fetch, code);
+		fetch->answer.cut_status = fetch->answer.too_large ? (int)status : 0;
 	}
+	fetch->answer.forbidden = fetch->guarded.why[0] != '\0';
+	fetch->answer.listed = fetch->guarded.listed;
 	fetch->answer.accepted = fetch->fetcher->origin ? fetch->fetcher->origin->accepted : 0;
 	fetch->fn(fetch->data, &fetch->answer);
 	fetch_release(fetch);
@@ -199,6 +215,15 @@ static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;
 }
 
+static size_t header_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct fetch *fetch = data;
+
+	answer_header_add(fetch->answer.headers, bytes, size * count);
+	fetch->header_len += size * count;
+	return fetch->header_len > HEADER_BYTES ? 0 : size * count;
+}
+
 /* ---- start ---- */
 
 static void header_add(struct fetch *fetch, const char *name, const char *value)
@@ -232,16 +257,25 @@ static void set_body(struct fetch *fetch, const struct fetch_request *request)
 		curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
 		curl_easy_setopt(fetch->easy, CURLOPT_COPYPOSTFIELDS, request->body ? request->body : "");
 	}
-	header_add(fetch, "Expect", ""); /* otherwise libcurl waits a second for a 100 that few servers send */
+}
+
+static void set_own_headers(struct fetch *fetch, const struct fetch_request *request)
+{
+	_cleanup_(freep) char *bearer = request->bearer ? mem_printf("Bearer %s", request->bearer) : NULL;
+
 	header_add(fetch, "Content-Type", text_or_empty(request->content_type));
+	if (bearer)
+		header_add(fetch, "Authorization", bearer);
 }
 
 static void set_headers(struct fetch *fetch, const struct fetch_request *request)
 {
-	_cleanup_(freep) char *bearer = request->bearer ? mem_printf("Bearer %s", request->bearer) : NULL;
-
-	if (bearer)
-		header_add(fetch, "Authorization", bearer);
+	header_add(fetch, "Expect", ""); /* otherwise libcurl waits a second for a 100 that few servers send */
+	for (size_t i = 0; i < json_array_size(request->headers); i++)
+		fetch->headers = curl_slist_append(
+			fetch->headers, text_or_empty(json_string_value(json_array_get(request->headers, i))));
+	if (!request->headers)
+		set_own_headers(fetch, request);
 	curl_easy_setopt(fetch->easy, CURLOPT_HTTPHEADER, fetch->headers);
 	curl_easy_setopt(fetch->easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
@@ -258,11 +292,31 @@ static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
 		easy, CURLOPT_REDIR_PROTOCOLS_STR, text_starts(request->url, "https:") ? "https" : "http,https");
 	if (fetch_trusted())
 		curl_easy_setopt(easy, CURLOPT_CAINFO, fetch_trusted());
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(
+		easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_ms > 0 ? request->connect_ms : (long)CONNECT_MS);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
-	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, request->guard ? 0L : 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, request->guard ? 0L : (long)STALL_SECONDS);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
+/* A URL that the guard refuses becomes an empty one, so that the callback comes from the loop as always. */
+static void set_guard(struct fetch *fetch, const struct fetch_request *request)
+{
+	struct err err = ERR_INIT;
+
+	if (!request->guard)
+		return;
+	fetch->guarded.guard = request->guard;
+	fetch->answer.headers = json_object();
+	curl_easy_setopt(fetch->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(fetch->easy, CURLOPT_NOPROXY, "");
+	curl_easy_setopt(fetch->easy, CURLOPT_HEADERFUNCTION, header_came);
+	curl_easy_setopt(fetch->easy, CURLOPT_HEADERDATA, fetch);
+	if (guard_curl(fetch->easy, request->url, &fetch->guarded, &err) == 0)
+		return;
+	text_copy(fetch->guarded.why, sizeof(fetch->guarded.why), err.message);
+	curl_easy_setopt(fetch->easy, CURLOPT_URL, "");
 }
 
 struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
@@ -286,6 +340,7 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	set_body(fetch, request);
 	set_headers(fetch, request);
 	set_bounds(fetch, request);
+	set_guard(fetch, request);
 	fetch->next = fetcher->running;
 	fetcher->running = fetch;
 	curl_multi_add_handle(fetcher->multi.curl, fetch->easy);

@@ -8,8 +8,10 @@
  */
 
 #include "common/buf.h"
+#include "common/json/json.h"
 
 struct err;
+struct guard;
 struct loop;
 struct origin;
 struct fetcher;
@@ -28,6 +30,11 @@ struct fetch_request {
 	long timeout_ms;     /* for the whole request; 0: 60 s. It fails earlier if no data is transferred for 30 s */
 	bool redirects;      /* follows up to five; from https only to https */
 	bool introduces;     /* the caller checks that a scheduler made the answer (origin_accepts_first) */
+	/* For a request to a URL of a user: no proxy of the environment is used, and a slow server may be silent until
+	 * timeout_ms is over. Members that are not set have no effect. */
+	const struct guard *guard; /* common/http/guard.h; borrowed until the callback or the abort */
+	const json_t *headers;     /* "Name: value" each, in place of those of this module; "Name;": without a value */
+	long connect_ms;           /* for the connection; 0: 10 s */
 };
 
 struct fetch_answer {
@@ -39,6 +46,11 @@ struct fetch_answer {
 	bool foreign;      /* status 0 because a proxy answered in the scheduler's place; `error` has its status */
 	unsigned long long accepted; /* how many answers of the scheduler this fetcher has accepted */
 	int file_error;              /* status 0 because reading body_fd or writing answer_fd failed: errno; else 0 */
+	/* Of a guarded request: */
+	bool forbidden;  /* status 0 because the guard refuses the URL or the address */
+	bool listed;     /* only the guard's allow-list permits the address */
+	int cut_status;  /* the status of an answer that was too large */
+	json_t *headers; /* {"name": ["value"]}; freed after the callback */
 };
 
 typedef void (*fetch_fn)(void *data, struct fetch_answer *answer);

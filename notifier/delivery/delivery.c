@@ -71,6 +71,7 @@ struct delivery *delivery_new(const json_t *claimed, int64_t now_ms)
 	text_copy(delivery->run.text, sizeof(delivery->run.text), json_string_at(claimed, "run"));
 	delivery->mail = json_deep_copy(json_at(claimed, "mail"));
 	delivery->attempt = (int)json_int_at(claimed, "attempt", 1);
+	delivery->pool = mem_text(json_string_at(claimed, "pool"));
 	delivery->body = mem_text(body);
 	delivery->body_len = strlen(body);
 	delivery->secret = body_secret(body);
@@ -95,6 +96,7 @@ void delivery_free(struct delivery *delivery)
 	secret_free(delivery->body);
 	secret_free(delivery->secret);
 	free(delivery->url);
+	free(delivery->pool);
 	json_decref(delivery->headers);
 	json_decref(delivery->mail);
 	free(delivery);

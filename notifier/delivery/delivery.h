@@ -19,6 +19,7 @@
 #include "notifier/table.h"
 
 struct dispatch;
+struct forwarding;
 struct host;
 struct route;
 struct sending;
@@ -38,16 +39,18 @@ struct delivery {
 	char *url;          /* of a call; NULL: the route's */
 	json_t *headers;    /* of a call: "Name: value", with its token; or NULL */
 	json_t *mail;       /* {"to","subject"}, or NULL */
+	char *pool;         /* the agent pool whose workers send the request; NULL: this notifier does */
 	char *secret;       /* the access token in the body, which is redacted from answers; or NULL */
 	char signature[SHA512_HEX_SIZE];
 	int64_t give_up_ms; /* by clock_mono_ms */
 	int failures;
-	struct route *route;       /* the URL and its circuit */
-	struct host *host;         /* the host of the URL */
-	struct delivery *next;     /* in the host's queue */
-	struct dispatch *dispatch; /* while WAITING; borrowed */
-	struct loop_timer timer;   /* while WAITING */
-	struct sending *sending;   /* while SENDING */
+	struct route *route;           /* the URL and its circuit */
+	struct host *host;             /* the host of the URL */
+	struct delivery *next;         /* in the host's queue */
+	struct dispatch *dispatch;     /* while WAITING; borrowed */
+	struct loop_timer timer;       /* while WAITING */
+	struct sending *sending;       /* while SENDING */
+	struct forwarding *forwarding; /* while SENDING by a worker */
 };
 
 /* Creates a delivery from an item of a claim's answer. NULL if a member is missing or invalid. */

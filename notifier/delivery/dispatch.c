@@ -9,6 +9,7 @@
 #include "common/http/mail.h"
 #include "common/log.h"
 #include "common/loop/retry.h"
+#include "notifier/delivery/forwarder.h"
 #include "notifier/delivery/hosts.h"
 #include "notifier/delivery/send.h"
 #include "notifier/lane.h"
@@ -24,6 +25,7 @@ struct dispatch {
 	size_t states[DELIVERY_STATES];
 	struct hosts hosts;
 	struct sender *sender;
+	struct forwarder *forwarder;
 	struct lane *reports;
 	struct loop_timer pump_timer, sweep_timer;
 };
@@ -57,16 +59,23 @@ static struct delivery *find(const struct dispatch *dispatch, const char *id)
 	return entry ? table_owner(entry, struct delivery, entry) : NULL;
 }
 
+/* True while the connection of the request in flight is not open. */
+static bool opens(const struct delivery *delivery)
+{
+	return delivery->forwarding ? forwarding_opens(delivery->forwarding) : sending_opens(delivery->sending);
+}
+
 /* Removes the delivery in any state, without a report. */
 static void drop(struct dispatch *dispatch, struct delivery *delivery)
 {
 	if (delivery->state == DELIVERY_QUEUED)
 		hosts_unqueue(&dispatch->hosts, delivery);
 	loop_timer_clear(dispatch->notifier->loop, &delivery->timer);
-	if (delivery->sending) {
-		hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
+	if (delivery->state == DELIVERY_SENDING) {
+		hosts_sent(&dispatch->hosts, delivery->host, opens(delivery));
 		circuit_aborted(&delivery->route->circuit, clock_mono_ms());
 		sender_abort(dispatch->sender, delivery);
+		forwarder_abort(dispatch->forwarder, delivery);
 	}
 	hosts_leave(&dispatch->hosts, delivery, clock_mono_ms());
 	table_remove(&dispatch->deliveries, &delivery->entry);
@@ -171,7 +180,7 @@ static void circuit_learn(struct delivery *delivery, const struct outcome *outco
 	struct circuit *circuit = &delivery->route->circuit;
 	bool well = !delivery->kind->in_trouble(outcome->status);
 
-	if (outcome->forbidden) {
+	if (outcome->forbidden || outcome->unserved) {
 		circuit_aborted(circuit, clock_mono_ms());
 		return;
 	}
@@ -186,7 +195,7 @@ static void host_learn(struct delivery *delivery, const struct outcome *outcome)
 {
 	struct host *host = delivery->host;
 
-	if (outcome->status && sending_keeps(delivery->sending) && host->idle < KEPT_CONNECTIONS)
+	if (outcome->status && delivery->sending && sending_keeps(delivery->sending) && host->idle < KEPT_CONNECTIONS)
 		host->idle++;
 }
 
@@ -213,7 +222,7 @@ static void sent(void *data, struct delivery *delivery, const struct outcome *ou
 
 	metric_addf(M_SENT, 1, "kind=\"%s\",outcome=\"%s\"", delivery->kind->name, outcome_kind(outcome, fate));
 	metric_observef(M_SENT_SECONDS, outcome->seconds, "kind=\"%s\"", delivery->kind->name);
-	hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
+	hosts_sent(&dispatch->hosts, delivery->host, opens(delivery));
 	host_learn(delivery, outcome);
 	circuit_learn(delivery, outcome);
 	if (fate == FATE_TAKEN)
@@ -236,8 +245,12 @@ static void start(struct dispatch *dispatch, struct delivery *delivery)
 	struct host *host = delivery->host;
 	bool idle = host->idle > 0;
 
-	host->idle -= idle;
 	state_set(dispatch, delivery, DELIVERY_SENDING);
+	if (delivery->pool) {
+		forwarder_start(dispatch->forwarder, delivery);
+		return;
+	}
+	host->idle -= idle;
 	sender_start(dispatch->sender, delivery, !idle, host->in_flight <= KEPT_CONNECTIONS);
 }
 
@@ -400,7 +413,7 @@ static void circuit_add(void *data, struct table_entry *entry)
 {
 	const struct route *route = table_owner(entry, struct route, entry);
 	const struct circuit *circuit = &route->circuit;
-	_cleanup_(freep) char *url = fetch_shown(route->url, route->secret);
+	_cleanup_(freep) char *url = fetch_shown(route->name, route->secret);
 	json_t *shown = json_pack("{ss ss si sI sI}", "url", url, "state", circuit_names[circuit->state], "failures",
 		circuit->failures, "deliveries", (json_int_t)route->users, "probe-in-ms",
 		(json_int_t)circuit_wait(circuit, clock_mono_ms()));
@@ -458,9 +471,7 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 		.max = (size_t)options->max_in_flight + MAX_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,
-		.data = dispatch,
-		.opened = opened,
-		.ended = sent,
+		.events = {.data = dispatch, .opened = opened, .ended = sent},
 	};
 	const struct lane_spec reports = {.scheduler = &notifier->scheduler,
 		.lanes = &notifier->lanes,
@@ -474,6 +485,11 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 	dispatch->events = *events;
 	hosts_init(&dispatch->hosts, (size_t)options->max_in_flight, (size_t)options->per_host);
 	dispatch->sender = sender_new(&sender);
+	dispatch->forwarder = forwarder_new(&(struct forwarder_spec){.scheduler = &notifier->scheduler,
+		.sender = dispatch->sender,
+		.connect_ms = sender.connect_ms,
+		.response_ms = sender.response_ms,
+		.events = sender.events});
 	dispatch->reports = lane_new(&reports);
 	sweep(dispatch);
 	return dispatch;
@@ -493,6 +509,7 @@ void dispatch_free(struct dispatch *dispatch)
 	loop = dispatch->notifier->loop;
 	table_each(&dispatch->deliveries, drop_entry, dispatch);
 	lane_free(dispatch->reports);
+	forwarder_free(dispatch->forwarder);
 	sender_free(dispatch->sender);
 	hosts_release(&dispatch->hosts);
 	table_release(&dispatch->deliveries);

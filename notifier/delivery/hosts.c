@@ -28,7 +28,7 @@ static void route_free(void *data, struct table_entry *entry)
 	struct route *route = table_owner(entry, struct route, entry);
 
 	(void)data;
-	free(route->url);
+	free(route->name);
 	free(route);
 }
 
@@ -42,14 +42,28 @@ void hosts_release(struct hosts *hosts)
 
 /* ---- lookup ---- */
 
-static struct host *host_find(struct hosts *hosts, const char *url)
+/* The text after its pool, if there is one. */
+static char *of_pool(const char *pool, const char *text)
 {
-	_cleanup_(freep) char *origin = fetch_shown(url, true);
-	struct table_entry *entry;
-	struct host *host;
+	return mem_printf("%s%s%s", text_or_empty(pool), pool ? " " : "", text);
+}
+
+/* The URL's scheme, host and port in lower case. */
+static char *origin_of(const char *url)
+{
+	char *origin = fetch_shown(url, true);
 
 	for (char *c = origin; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
+	return origin;
+}
+
+static struct host *host_find(struct hosts *hosts, const char *pool, const char *of_url)
+{
+	_cleanup_(freep) char *origin = of_pool(pool, of_url);
+	struct table_entry *entry;
+	struct host *host;
+
 	entry = table_find(&hosts->hosts, origin);
 	if (entry)
 		return table_owner(entry, struct host, entry);
@@ -60,23 +74,27 @@ static struct host *host_find(struct hosts *hosts, const char *url)
 	return host;
 }
 
-static struct route *route_find(struct hosts *hosts, const char *url)
+static struct route *route_find(struct hosts *hosts, const char *pool, const char *url)
 {
-	struct table_entry *entry = table_find(&hosts->routes, url);
+	_cleanup_(freep) char *name = of_pool(pool, url);
+	struct table_entry *entry = table_find(&hosts->routes, name);
 	struct route *route;
 
 	if (entry)
 		return table_owner(entry, struct route, entry);
 	route = mem_new(1, sizeof(*route));
-	route->url = mem_text(url);
-	table_add(&hosts->routes, &route->entry, route->url);
+	route->name = mem_text(name);
+	route->url = route->name + strlen(name) - strlen(url);
+	table_add(&hosts->routes, &route->entry, route->name);
 	return route;
 }
 
 void hosts_assign(struct hosts *hosts, struct delivery *delivery, const char *url, int64_t now_ms)
 {
-	delivery->host = host_find(hosts, url);
-	delivery->route = route_find(hosts, delivery->kind && delivery->kind->one_call ? delivery->host->origin : url);
+	_cleanup_(freep) char *origin = origin_of(url);
+
+	delivery->host = host_find(hosts, delivery->pool, origin);
+	delivery->route = route_find(hosts, delivery->pool, delivery->kind && delivery->kind->one_call ? origin : url);
 	delivery->host->users++;
 	delivery->route->users++;
 	delivery->route->secret |= delivery->kind && delivery->kind->secret_path;

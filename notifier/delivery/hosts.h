@@ -19,7 +19,7 @@
 
 struct host {
 	struct table_entry entry; /* by origin */
-	char *origin;             /* "https://host:port" */
+	char *origin;             /* "https://host:port"; "POOL https://host:port" if workers of a pool send */
 	struct delivery *head, **tail;
 	size_t queued, in_flight, opening;
 	size_t idle;  /* estimate of the idle connections */
@@ -30,10 +30,11 @@ struct host {
 	int64_t used_ms;
 };
 
-/* One URL. */
+/* One URL. An address of a pool's network is another one than the same address elsewhere. */
 struct route {
-	struct table_entry entry; /* by URL */
-	char *url;
+	struct table_entry entry; /* by name */
+	char *name;               /* the URL, after its pool as in an origin */
+	const char *url;          /* in `name` */
 	struct circuit circuit;
 	bool secret; /* its path is redacted */
 	size_t users;

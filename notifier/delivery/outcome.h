@@ -17,6 +17,7 @@ struct outcome {
 	bool internal;         /* only the allow-list permits the address */
 	int retry_after;       /* seconds, or 0 */
 	bool forbidden;        /* the request is not permitted, so it is not retried */
+	bool unserved;         /* no worker of the request's pool could send it: the service is not to blame */
 };
 
 #endif

@@ -79,10 +79,11 @@ static const char *why(const struct sending *sending, CURLcode code)
 	if (sending->guarded.why[0])
 		return sending->guarded.why;
 	if (sending->too_large)
-		return sending->delivery->kind->one_call ? "the answer is larger than 2 MiB"
-							 : "the answer is larger than 64 KiB";
+		return delivery_too_large(sending->delivery);
 	return sending->error[0] ? sending->error : curl_easy_strerror(code);
 }
+
+/* ---- answers ---- */
 
 /* A call's answer as JSON text; NULL unless it is a text without zero bytes. */
 static json_t *answer_text(const struct buf *answer)
@@ -92,15 +93,41 @@ static json_t *answer_text(const struct buf *answer)
 	return json_stringn(answer->data, answer->len);
 }
 
-static void sending_ended(struct sending *sending, CURLcode code)
+void delivery_ended(
+	struct delivery *delivery, struct outcome outcome, const struct buf *bytes, const struct sender_events *events)
 {
-	struct sender *sender = sending->sender;
-	struct delivery *delivery = sending->delivery;
-	struct outcome outcome = {.error = code ? why(sending, code) : NULL, .internal = sending->guarded.listed};
+	const struct delivery_kind *kind = delivery->kind;
 	/* An address that only the allow-list permits is internal. Its answers must not be shown to tenants. */
-	bool shown = !sending->guarded.listed;
+	bool shown = !outcome.internal;
 	_cleanup_(freep) char *answer = NULL;
 	json_auto_t *body = NULL;
+
+	if (!outcome.status || (!shown && !kind->one_call))
+		outcome.headers = NULL;
+	/* If a mail was neither accepted nor refused, the server's last reply belongs to an earlier command. */
+	if (kind->one_call)
+		outcome.body = body = answer_text(bytes);
+	else if (shown && bytes->len && (outcome.status || !delivery->mail))
+		outcome.answer = answer = answer_clean(bytes->data, bytes->len, delivery->secret);
+	events->ended(events->data, delivery, &outcome);
+}
+
+const char *delivery_too_large(const struct delivery *delivery)
+{
+	return delivery->kind->one_call ? "the answer is larger than 2 MiB" : "the answer is larger than 64 KiB";
+}
+
+size_t delivery_answer_limit(const struct delivery *delivery)
+{
+	return delivery->kind->one_call ? CALL_BYTES : ANSWER_BYTES;
+}
+
+static void sending_ended(struct sending *sending, CURLcode code)
+{
+	struct delivery *delivery = sending->delivery;
+	struct outcome outcome = {.error = code ? why(sending, code) : NULL,
+		.headers = sending->headers,
+		.internal = sending->guarded.listed};
 	curl_off_t retry_after = 0, took_us = 0;
 	long status = 0;
 
@@ -113,15 +140,9 @@ static void sending_ended(struct sending *sending, CURLcode code)
 		outcome.status = (int)status;
 	outcome.seconds = (double)took_us / 1e6;
 	outcome.retry_after = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
-	outcome.headers = outcome.status && (shown || delivery->kind->one_call) ? sending->headers : NULL;
 	outcome.forbidden =
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
-	/* If a mail was neither accepted nor refused, the server's last reply belongs to an earlier command. */
-	if (delivery->kind->one_call)
-		outcome.body = body = answer_text(&sending->answer);
-	else if (shown && sending->answer.len && (outcome.status || !delivery->mail))
-		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
-	sender->spec.ended(sender->spec.data, delivery, &outcome);
+	delivery_ended(delivery, outcome, &sending->answer, &sending->sender->spec.events);
 	sending_free(sending);
 }
 
@@ -193,7 +214,7 @@ static void goes_out(void *data)
 	if (!sending->opening)
 		return;
 	sending->opening = false;
-	sending->sender->spec.opened(sending->sender->spec.data, sending->delivery);
+	sending->sender->spec.events.opened(sending->sender->spec.events.data, sending->delivery);
 }
 
 /* ---- requests ---- */
@@ -248,6 +269,23 @@ static void set_request(struct sending *sending)
 	curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
 	if (delivery->kind->shows_headers)
 		sending->headers = json_object();
+}
+
+json_t *sender_headers(const struct sender *sender, const struct delivery *delivery)
+{
+	const struct delivery_kind *kind = delivery->kind;
+	json_t *headers = delivery->headers ? json_copy(delivery->headers) : json_array();
+	_cleanup_(freep) char *agent = mem_printf("User-Agent: %s", sender->user_agents[kind - delivery_kinds]);
+	_cleanup_(freep) char *signature = kind->signature
+		? mem_printf("%s%s%s", kind->signature, *delivery->signature ? ": " : ";", delivery->signature)
+		: NULL;
+
+	if (signature)
+		json_array_append_new(headers, json_string(signature));
+	for (const struct curl_slist *usual = sender->headers; usual; usual = usual->next)
+		json_array_append_new(headers, json_string(usual->data));
+	json_array_append_new(headers, json_string(agent));
+	return headers;
 }
 
 /* ---- mail ---- */
@@ -348,7 +386,7 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	sending->sender = sender;
 	sending->delivery = delivery;
 	sending->opening = true;
-	sending->max_answer = delivery->kind->one_call ? CALL_BYTES : ANSWER_BYTES;
+	sending->max_answer = delivery_answer_limit(delivery);
 	sending->answer = (struct buf)BUF_INIT(delivery->kind->one_call ? CALL_BYTES : ANSWER_COLLECTED);
 	sending->guarded.guard = sender->spec.guard;
 	sending->guarded.proxied = *sender->spec.proxy != '\0';

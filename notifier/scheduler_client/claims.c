@@ -92,9 +92,10 @@ static void ask(void *data)
 		json_array_append_new(list, json_string(claim->ids[i]));
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(&notifier->scheduler, "claim",
-		json_pack("{ss ss ss sI so ss so sb}", "notifier", notifier->options.name, "callback-url",
+		json_pack("{ss ss ss sI so ss so sb sb}", "notifier", notifier->options.name, "callback-url",
 			notifier->public_url, "internal-url", notifier->internal_url, "max", (json_int_t)claim->max,
-			"ids", list, "version", build_version, "protocols", protocol_versions(), "calls", 1),
+			"ids", list, "version", build_version, "protocols", protocol_versions(), "calls", 1, "forwards",
+			1),
 		answered, claim);
 }
 

@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "proto/protocol.h"
 
-enum { CALL_MS = 20 * 1000, ANSWER_LIMIT = 64 << 20 };
+enum { CALL_MS = 20 * 1000, POLL_MS = 40 * 1000, ANSWER_LIMIT = 64 << 20 };
 
 void scheduler_init(struct scheduler *scheduler, struct loop *loop, const char *url, const char *token)
 {
@@ -21,11 +21,17 @@ void scheduler_release(struct scheduler *scheduler)
 	fetcher_free(scheduler->fetcher);
 }
 
-/* `body` NULL: a GET. */
-static struct fetch *call(
-	struct scheduler *scheduler, const char *path, const struct buf *body, fetch_fn fn, void *data)
+/* The parameters of one call. */
+struct call {
+	const char *path;
+	const struct buf *body; /* NULL: a GET */
+	long timeout_ms;
+};
+
+static struct fetch *call_start(struct scheduler *scheduler, const struct call *call, fetch_fn fn, void *data)
 {
-	_cleanup_(freep) char *url = mem_printf("%s/api/notifier/v1/%s", scheduler->url, path);
+	const struct buf *body = call->body;
+	_cleanup_(freep) char *url = mem_printf("%s/api/notifier/v1/%s", scheduler->url, call->path);
 	const struct fetch_request request = {
 		.method = body ? "POST" : "GET",
 		.url = url,
@@ -34,7 +40,7 @@ static struct fetch *call(
 		.body = body ? body->data : NULL,
 		.body_len = body ? body->len : 0,
 		.answer_limit = ANSWER_LIMIT,
-		.timeout_ms = CALL_MS,
+		.timeout_ms = call->timeout_ms,
 		.introduces = true,
 	};
 
@@ -44,21 +50,33 @@ static struct fetch *call(
 struct fetch *scheduler_post(
 	struct scheduler *scheduler, const char *path, const struct buf *body, fetch_fn fn, void *data)
 {
-	return call(scheduler, path, body, fn, data);
+	return call_start(scheduler, &(struct call){path, body, CALL_MS}, fn, data);
 }
 
-struct fetch *scheduler_post_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data)
+/* Takes `body`. */
+static struct fetch *json_send(struct scheduler *scheduler, struct call call, json_t *body, fetch_fn fn, void *data)
 {
 	_cleanup_(freep) char *text = json_text(body);
 	const struct buf bytes = {.data = text, .len = strlen(text)};
 
 	json_decref(body);
-	return call(scheduler, path, &bytes, fn, data);
+	call.body = &bytes;
+	return call_start(scheduler, &call, fn, data);
+}
+
+struct fetch *scheduler_post_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data)
+{
+	return json_send(scheduler, (struct call){.path = path, .timeout_ms = CALL_MS}, body, fn, data);
+}
+
+struct fetch *scheduler_poll_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data)
+{
+	return json_send(scheduler, (struct call){.path = path, .timeout_ms = POLL_MS}, body, fn, data);
 }
 
 struct fetch *scheduler_get(struct scheduler *scheduler, const char *path, fetch_fn fn, void *data)
 {
-	return call(scheduler, path, NULL, fn, data);
+	return call_start(scheduler, &(struct call){path, NULL, CALL_MS}, fn, data);
 }
 
 static void complain(struct scheduler *scheduler, const struct fetch_answer *answer)

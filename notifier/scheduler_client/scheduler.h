@@ -30,6 +30,8 @@ struct fetch *scheduler_post(
 	struct scheduler *scheduler, const char *path, const struct buf *body, fetch_fn fn, void *data);
 /* The same with a JSON value. Takes `body`. */
 struct fetch *scheduler_post_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data);
+/* The same for a long poll, which the scheduler may hold for most of a minute. */
+struct fetch *scheduler_poll_json(struct scheduler *scheduler, const char *path, json_t *body, fetch_fn fn, void *data);
 struct fetch *scheduler_get(struct scheduler *scheduler, const char *path, fetch_fn fn, void *data);
 
 /* Returns true for a 2xx. Other answers are logged once until the scheduler answers again. */

@@ -37,6 +37,7 @@
 #include "scheduler/store/access/invitations.h"
 #include "scheduler/auth/lifetimes/token_limits.h"
 #include "scheduler/store/clock_watch.h"
+#include "scheduler/store/forwards/forwards.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/holds.sql.h"
 #include "scheduler/store/site_settings.h"
@@ -282,6 +283,7 @@ static const struct {
 	{"git pools", 10000, SWEEP_ANY, .sweep = git_jobs_tidy},
 	{"holds", 5000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 5000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
+	{"forwarded requests", 30000, SWEEP_BY_CLOCK, .sweep = forwards_expire},
 	{"notifications", 5000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
 	{"commit statuses", 5000, SWEEP_BY_CLOCK, .sweep = vcs_reports_sweep},
 	{"hooks", 5000, SWEEP_ANY, .sweep = vcs_hooks_sweep},

@@ -106,10 +106,10 @@ static struct wait *wait_of(struct claim_waiters *waiters, const char *worker_id
 	return found ? *found : NULL;
 }
 
-/* A worker that waits for a git job, too, counts once. */
+/* Counts waits for jobs of runs. Waits for anything else have keys of two words. */
 static void waits_show(struct claim_waiters *waiters, const struct wait *wait, int change)
 {
-	if (text_starts(wait->worker, "git "))
+	if (strchr(wait->worker, ' '))
 		return;
 	waiters->workers_waiting += change;
 	metric_set(M_WAITS, "", (double)waiters->workers_waiting);

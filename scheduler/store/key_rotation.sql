@@ -54,6 +54,8 @@
 (workload_keys.private_sealed, workload_keys, private_sealed, 'workload-key:' || id, id, id = :key, id > :after, id)
 (sign_in_attempts.secrets_sealed, sign_in_attempts, secrets_sealed, 'sign-in-attempt:' || state_hash, state_hash,
     state_hash = :key, state_hash > :after, state_hash)
+(forwards.request_sealed, forwards, request_sealed, id, id, id = :key, id > :after, id)
+(forwards.answer_sealed, forwards, answer_sealed, id, id, id = :key, id > :after, id)
 (blobs.bytes_sealed, blobs, bytes_sealed, id, id, id = :key, id > :after, id);
 
 -- fragment: seal_number(bytes)
@@ -71,7 +73,7 @@
 
 -- statement: sealed_count of sealed_columns
 -- How many rows each key seals.
--- reads: blobs, identity_providers, log_chunks, notification_configurations, notification_responses,
+-- reads: blobs, forwards, identity_providers, log_chunks, notification_configurations, notification_responses,
 -- policy_set_parameters, rescues, run_inputs, second_factors, sign_in_attempts, site_secrets, ssh_keys,
 -- state_bases, state_version_outputs, task_results, tasks, unrecorded_resources, variables, vcs_authorizations,
 -- vcs_connections, vcs_deliveries, vcs_hook_removals, vcs_installations, vcs_repositories, vcs_tokens,

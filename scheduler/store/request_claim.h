@@ -12,7 +12,8 @@ struct request_claim {
 	const char *callback_url; /* base of the callback URLs */
 	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
 	int max;
-	bool calls; /* the notifier is of a version that can send calls of VCS providers */
+	bool calls;    /* the notifier is of a version that can send calls of VCS providers */
+	bool forwards; /* the notifier is of a version that lets workers send requests */
 };
 
 #endif

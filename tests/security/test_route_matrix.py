@@ -88,7 +88,7 @@ OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revok
 OF_PROVIDERS = {"ui_sign_in_provider", "oidc_sign_in", "oidc_callback", "oidc_sign_out", "oidc_logout", "saml_auth_page", "saml_auth_response", "saml_logout_page",
                 "saml_logout_message"}
 # Answered when a job waits, or after 25 s.
-LONG_POLLS = {"worker_waits", "worker_listens", "git_claims"}
+LONG_POLLS = {"worker_waits", "worker_listens", "git_claims", "worker_forwards"}
 
 
 def bearer(token):

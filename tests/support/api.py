@@ -213,11 +213,14 @@ class Api:
 
     # ---- run tasks ----
 
-    def task(self, service, name=None, **attributes):
-        """A new run task of the organization, behind which the receiver's service stands; its id."""
+    def task(self, service, name=None, agent_pool=None, **attributes):
+        """A new run task of the organization, behind which the receiver's service stands; its id. agent_pool: the pool
+        whose workers send its requests."""
         attributes = {"name": name or f"{service.name}-{next(self.names)}", "url": service.url, "category": "task",
                       "hmac-key": service.key, **dashed(attributes)}
-        return self.post(f"organizations/{self.organization}/tasks", {"data": {"type": "tasks", "attributes": attributes}}).data["id"]
+        relations = {"agent-pool": {"data": {"type": "agent-pools", "id": agent_pool}}} if agent_pool else {}
+        body = {"data": {"type": "tasks", "attributes": attributes, "relationships": relations}}
+        return self.post(f"organizations/{self.organization}/tasks", body).data["id"]
 
     def attach(self, workspace, task, stage, enforcement="mandatory"):
         """Has the workspace's runs call the task in a stage, or in several; the workspace task's id."""

@@ -28,7 +28,7 @@ WORK_PATH = {folder}
 
 [server]
 PROTOCOL = http
-HTTP_ADDR = 127.0.0.1
+HTTP_ADDR = {listen}
 HTTP_PORT = {port}
 ROOT_URL = {url}/
 STATIC_ROOT_PATH = {sources}
@@ -94,18 +94,20 @@ class Refused(AssertionError):
 
 
 class Gitea:
-    """One server with the administrator `bot`. stop() and start() restart it with its data."""
+    """One server with the administrator `bot`. stop() and start() restart it with its data. network: a PrivateNetwork that it
+    stands in; this process reaches it at the network's link."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, network=None):
         self.folder = Path(folder) / "gitea"
         self.folder.mkdir()
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.listen = "0.0.0.0" if network else "127.0.0.1"
+        self.url = f"http://{network.inside if network else '127.0.0.1'}:{self.port}"
         self.api_url = f"{self.url}/api/v1"
         self.program = built("gitea") / "gitea"
         self.ini = self.folder / "app.ini"
         self.environment = clean_environment(HOME=self.folder, GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT="true")
-        self.process = Process("gitea", [self.program, "-c", self.ini, "web"], self.folder, env=self.environment)
+        self.process = Process("gitea", [*(network.enter if network else ()), self.program, "-c", self.ini, "web"], self.folder, env=self.environment)
         self.tokens = {}
         self.clones = 0
 
@@ -115,7 +117,7 @@ class Gitea:
         """Makes the database and the administrator."""
         user = pwd.getpwuid(os.geteuid()).pw_name
         sources = source(f"code.gitea.io/gitea@v{VERSION}")
-        self.ini.write_text(CONFIGURATION.format(user=user, folder=self.folder, port=self.port, url=self.url, sources=sources, oauth_seconds=OAUTH_SECONDS))
+        self.ini.write_text(CONFIGURATION.format(user=user, folder=self.folder, port=self.port, listen=self.listen, url=self.url, sources=sources, oauth_seconds=OAUTH_SECONDS))
         self._command("migrate")
         self._create_user("bot", "--admin")
         return self

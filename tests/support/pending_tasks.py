@@ -27,14 +27,14 @@ class PendingTasks:
         self.stage = new_id("ts")
         self.connection.execute("insert into task_stages (id, run_id, stage, status) values (%s, %s, 'pre_plan', 'running')", [self.stage, self.run])
 
-    def add(self, *urls, give_up=60, send=True):
-        """Adds one for each URL, with its message. Returns their ids."""
+    def add(self, *urls, give_up=60, send=True, pool=None):
+        """Adds one for each URL, with its message. Returns their ids. pool: the agent pool whose workers send the requests."""
         ids = [new_id("taskrs") for _ in urls]
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(
-                "insert into task_results (id, task_stage_id, run_id, stage, task_id, task_name, task_url, enforcement, delivery, give_up_at) "
-                "values (%s, %s, %s, 'pre_plan', 'task-gone', 'a task', %s, 'mandatory', 'waiting', now() + make_interval(secs => %s))",
-                [(id, self.stage, self.run, url, give_up) for id, url in zip(ids, urls)],
+                "insert into task_results (id, task_stage_id, run_id, stage, task_id, task_name, task_url, enforcement, delivery, pool_id, give_up_at) "
+                "values (%s, %s, %s, 'pre_plan', 'task-gone', 'a task', %s, 'mandatory', 'waiting', %s, now() + make_interval(secs => %s))",
+                [(id, self.stage, self.run, url, pool, give_up) for id, url in zip(ids, urls)],
             )
             messages = [{"v": 1, "task-result": id, "run": self.run} for id in ids]
             if send and not self.bus:

@@ -143,7 +143,7 @@ class Service:
 
     def __init__(self, receiver, name, act, key="a key of this task"):
         self.name = name
-        self.url = f"http://127.0.0.1:{receiver.port}/{name}"
+        self.url = f"http://{receiver.address}:{receiver.port}/{name}"
         self.act = act
         self.key = key
         self.trust = None
@@ -184,11 +184,15 @@ class Service:
 class Receiver:
     """Serves any number of services, each below its own path."""
 
-    def __init__(self):
+    def __init__(self, listener=None):
+        """listener: a socket that listens, of another network for example."""
         self.services = {}
         self.threads = []
         self.server = Server(("127.0.0.1", 0), self.handler())
-        self.port = self.server.server_address[1]
+        if listener:
+            self.server.socket.close()
+            self.server.socket = listener
+        self.address, self.port = self.server.socket.getsockname()
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     def start(self):

@@ -33,7 +33,7 @@ def arguments(options):
 
 class Service:
     """A process with an address, health and metrics. It keeps its port after a restart. trust: the ssl.SSLContext that
-    checks its certificate. environment: variables in addition to the options."""
+    checks its certificate. address: where it listens. environment: variables in addition to the options."""
 
     binary = ""
 
@@ -41,6 +41,7 @@ class Service:
         self.folder = Path(folder)
         self.name = name
         self.port = free_port()
+        self.address = options.pop("address", "127.0.0.1")
         self.options = options
         self.process = None
         self.port_file = self.folder / f"{name}.port"
@@ -50,7 +51,7 @@ class Service:
     def launch(self):
         """Starts it without waiting."""
         self.port_file.unlink(missing_ok=True)
-        options = {"listen": f"127.0.0.1:{self.port}", "port_file": self.port_file, **self.options}
+        options = {"listen": f"{self.address}:{self.port}", "port_file": self.port_file, **self.options}
         argv, environment = arguments(options)
         self.process = Process(self.name, [program(self.binary), *argv], self.folder, env=clean_environment(**environment, **self.environment))
         self.process.launch()
@@ -68,7 +69,7 @@ class Service:
 
     @property
     def url(self):
-        return f"{'https' if self.options.get('tls_certificate') else 'http'}://127.0.0.1:{self.port}"
+        return f"{'https' if self.options.get('tls_certificate') else 'http'}://{self.address}:{self.port}"
 
     @property
     def pid(self):

@@ -238,7 +238,7 @@ class Tenant:
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
         names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe",
-                 "repository": "vr", "vcs_event": "ve", "installation": "ghain", "git_job": "gj"}
+                 "repository": "vr", "vcs_event": "ve", "installation": "ghain", "git_job": "gj", "forward": "fwd"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
         self.git_token = f"git.{mark}-git-token"
         values = {**ids, "mark": mark, "git_hash": hashlib.sha256(self.git_token.encode()).hexdigest()}
@@ -256,6 +256,7 @@ class Tenant:
             "insert into vcs_outcomes (event_id, subject_id, reason) values (%(vcs_event)s, %(workspace)s, 'fork_approval')",
             "insert into git_jobs (id, kind, organization_id, repository_id, pool_id, state, worker_id, token_hash, lease_until) select %(git_job)s, 'look', r.organization_id, "
             "r.id, %(pool)s, 'claimed', %(agent)s, %(git_hash)s, now() + interval '1 day' from vcs_repositories r where r.id = %(repository)s",
+            "insert into forwards (id, pool_id, request_sealed, time_ms, state, worker_id, until) values (%(forward)s, %(pool)s, '', 1, 'claimed', %(agent)s, now() + interval '1 day')",
             "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
             "insert into vcs_installations (id, installation_id, organization_id, name, kind) select %(installation)s, ('x' || right(md5(%(mark)s), 8))::bit(32)::bigint, id, %(mark)s, 'User' "
             "from organizations where name = %(organization)s",

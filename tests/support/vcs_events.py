@@ -16,10 +16,10 @@ def new_id(prefix):
 class Watched:
     """A repository of a fake provider, connected to an organization and its workspaces."""
 
-    def __init__(self, api_site, org, fake, identifier, notifiers=None, **changes):
+    def __init__(self, api_site, org, fake, identifier, relations=None, **changes):
         self.api_site, self.org, self.fake, self.identifier = api_site, org, fake, identifier
         self.repository = fake.repository(identifier, {"main.tf": ""})
-        self.connection, self.token = connect(org, {"service-provider": fake.dialect, "http-url": fake.url, "api-url": fake.api_url, "oauth-token-string": "good-token", **changes})
+        self.connection, self.token = connect(org, {"service-provider": fake.dialect, "http-url": fake.url, "api-url": fake.api_url, "oauth-token-string": "good-token", **changes}, relations)
         self.workspaces = {}
         self.id = None
 

@@ -26,10 +26,10 @@ def telling(word="one"):
 class Repo:
     """One repository as workspaces of an organization use it. `api` is a client; `identifier` is on the connection's server."""
 
-    def __init__(self, api, identifier, base, **changes):
+    def __init__(self, api, identifier, base, relations=None, **changes):
         self.api = api
         self.identifier = identifier
-        self.connection, self.token = connect(api, {**base, **changes})
+        self.connection, self.token = connect(api, {**base, **changes}, relations)
 
     def link(self, **more):
         return {"identifier": self.identifier, "oauth-token-id": self.token, **{name.replace("_", "-"): value for name, value in more.items()}}

@@ -27,7 +27,7 @@ OUTCOMES = [{"type": "task-result-outcomes", "attributes": {
 
 @pytest.fixture(scope="module")
 def site(full_site):
-    full_site.scheduler.options["task_total_seconds"] = 600
+    full_site.scheduler.options.update(task_total_seconds=600, task_delivery_seconds=600)
     full_site.scheduler.restart()
     return full_site
 
@@ -183,3 +183,17 @@ def test_a_task_that_never_calls_back_fails_without_an_answer(site, open_run):
     expect(task).to_contain_text("failed")
     expect(task.locator(".as-written")).to_contain_text("No answer")
     expect(page.locator(".note.failure").first).to_contain_text("Post-plan tasks failed.")
+
+
+def test_a_task_shows_that_it_waits_for_a_worker_of_its_pool(site, open_run):
+    api = site.api
+    pool, _ = api.pool("far")
+    workspace = api.workspace("private-checks")
+    api.attach(workspace, api.task(site.receiver.service(says("passed")), "private-scan", agent_pool=pool), "pre_plan")
+    run = api.run_files(workspace, resources("one"))
+    page = open_run("private-checks", run)
+    task = page.locator("#pre_plan .task")
+    expect(task).to_contain_text('Not delivered yet: no worker of the agent pool "far" with request forwarding is there. The request is sent again.')
+    task.get_by_text("Delivery log").click()
+    expect(task.get_by_role("cell", name=re.compile("^none no worker of the agent pool"))).to_be_visible()
+    api.act(run, "cancel")

@@ -75,3 +75,22 @@ def test_a_token_of_the_organization_is_created_replaced_and_revoked(browser_pag
         part.get_by_role("button", name="Revoke token").click()
         dialog(page, "Revoke")
         expect(part.get_by_role("button", name="Create token")).to_be_visible()
+
+
+def test_a_run_task_has_an_agent_pool(browser_page, site, service):
+    pool, _ = site.api.pool("far-away")
+    page = browser_page("/app/acme/settings/run-tasks")
+    page.get_by_role("button", name="New run task").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("Name", exact=True).fill("private")
+    form.get_by_label("Endpoint URL", exact=True).fill("https://tasks.internal.example/check")
+    form.get_by_label("Agent pool that sends the requests").select_option("far-away")
+    dialog(page, "Create")
+    expect(page).to_have_url(re.compile(r"\?id="))
+    expect(page.get_by_label("Agent pool that sends the requests")).to_have_value(pool)
+    page.get_by_label("Endpoint URL", exact=True).fill(service.url)
+    page.get_by_label("Agent pool that sends the requests").select_option("None: the site sends them")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("^Save .not possible: nothing has changed"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Agent pool that sends the requests")).to_have_value("")

@@ -47,14 +47,16 @@ static json_t *list_make(const struct worker *worker)
 	if (has_engine || *options->price_books || *options->infracost)
 		json_array_append_new(list, json_string("cost"));
 	if (has_engine)
-		helper_add(list, CAPABILITY_IDENTITY, "runyard-vault");
+		helper_add(list, capability_identity, "runyard-vault");
+	if (worker->forwards)
+		json_array_append_new(list, json_string(capability_forward));
 	return list;
 }
 
 /* A worker that takes no stage of runs needs nothing. */
 static bool list_suffices(const struct worker *worker, const json_t *list)
 {
-	return json_array_size(list) > 0 || !accept_stages(worker->options.accept);
+	return json_array_size(list) > (worker->forwards ? 1 : 0) || !accept_stages(worker->options.accept);
 }
 
 char *capabilities_text(const struct worker *worker)
@@ -87,7 +89,9 @@ static void list_take(struct worker *worker, json_t *list, bool capable)
 	text = capabilities_text(worker);
 	if (!first)
 		log_info("the worker's capabilities have changed", "capabilities", text, NULL);
-	if (!worker->capable)
+	if (!worker->capable && worker->forwards)
+		log_info("this worker has no engine: it sends requests, and claims no jobs", NULL);
+	else if (!worker->capable)
 		log_error("this worker can run nothing and claims nothing: install terraform or tofu (--engine, "
 			  "--engine-dir)",
 			NULL);

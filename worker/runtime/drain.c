@@ -5,6 +5,7 @@
 #include "common/loop/service_manager.h"
 #include "worker/metrics.h"
 #include "worker/runtime/lease.h"
+#include "worker/scheduler_client/forwards.h"
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/upload/unsent.h"
@@ -28,7 +29,8 @@ static bool unsent_awaited(const struct worker *worker)
 
 void drain_check(struct worker *worker)
 {
-	if (worker->drain == DRAIN_NONE || worker->busy > 0 || git_source_busy(worker->git) > 0)
+	if (worker->drain == DRAIN_NONE || worker->busy > 0 || git_source_busy(worker->git) > 0 ||
+		forwards_busy(worker->forwards) > 0)
 		return;
 	if (worker->drain >= DRAIN_INTERRUPT)
 		result_sink_hurry(worker->results);
@@ -75,6 +77,7 @@ static void drain_kill(void *data)
 	each_job(worker, job_kill);
 	each_job(worker, job_rescue_hurry);
 	git_source_give_up(worker->git);
+	forwards_give_up(worker->forwards);
 	drain_check(worker);
 }
 
@@ -91,6 +94,7 @@ static void drain_interrupt(void *data)
 	loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_kill, worker);
 	each_job(worker, job_interrupt);
 	git_source_give_up(worker->git);
+	forwards_give_up(worker->forwards);
 	drain_check(worker);
 }
 
@@ -128,6 +132,7 @@ void drain_begin(struct worker *worker)
 	metric_set(M_DRAINING, "", 1);
 	job_source_stop(worker->source);
 	git_source_stop(worker->git);
+	forwards_stop(worker->forwards);
 	if (limit_ms > 0)
 		loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_interrupt, worker);
 	loop_timer_set(worker->loop, &worker->shown_timer, REPORT_MS, shown_check, worker);
@@ -144,10 +149,12 @@ static void pause_set(struct worker *worker, bool paused)
 			"drained by an operator: running jobs finish, no new ones are taken until it is resumed", NULL);
 		job_source_stop(worker->source);
 		git_source_stop(worker->git);
+		forwards_stop(worker->forwards);
 	} else {
 		log_info("resumed by an operator", NULL);
 		job_source_go_on(worker->source);
 		git_source_go_on(worker->git);
+		forwards_go_on(worker->forwards);
 	}
 }
 

@@ -21,7 +21,7 @@ static bool ready(void *data, struct buf *why)
 	else if (atomic_load(&worker->paused))
 		buf_text(
 			why, "an operator has drained this worker or its pool: it takes no jobs until it is resumed\n");
-	if (!atomic_load(&worker->capable))
+	if (!atomic_load(&worker->capable) && !worker->forwards)
 		buf_text(why, "this worker can run nothing: it has no engine (--engine, --engine-dir, PATH)\n");
 	else if (!scheduler_ready(worker->scheduler))
 		buf_text(why, "the scheduler does not answer\n");

@@ -14,6 +14,7 @@
 #include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/forwards.h"
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
@@ -152,6 +153,7 @@ static void registered(struct lease *lease, const json_t *answer)
 	log_info("registered", "worker", scheduler_worker(worker->scheduler), "pool", pool, NULL);
 	loop_timer_set(worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
 	git_source_go_on(worker->git);
+	forwards_go_on(worker->forwards);
 	job_source_begin(worker->source, worker->options.once ? NULL : json_string_at(answer, "topic"), pool);
 }
 

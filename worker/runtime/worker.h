@@ -17,6 +17,7 @@
 
 struct control;
 struct disk;
+struct forwards;
 struct git_source;
 struct job_source;
 struct lease;
@@ -58,6 +59,7 @@ struct worker {
 	struct kafka_client kafka;
 	struct job_source *source;   /* scheduler_client/job_source.h: how jobs reach it */
 	struct git_source *git;      /* scheduler_client/git_source.h: jobs with git; NULL: it takes none */
+	struct forwards *forwards;   /* scheduler_client/forwards.h: requests to services; NULL: it sends none */
 	struct result_sink *results; /* upload/result_sink.h: how results leave it */
 	struct control *control;     /* scheduler_client/control.h: stop requests */
 	struct lease *lease;         /* lease.h: registration and heartbeats */

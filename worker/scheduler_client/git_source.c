@@ -8,7 +8,6 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/http/fetch.h"
-#include "common/http/guard.h"
 #include "common/log.h"
 #include "common/loop/retry.h"
 #include "common/process.h"
@@ -272,23 +271,11 @@ static bool wants_git(const struct worker *worker)
 	return git != NULL;
 }
 
-static int allow_check(const char *allow, struct err *err)
-{
-	struct guard *guard = NULL;
-
-	if (guard_parse(allow, &guard, err) < 0)
-		return err_context(err, "--vcs-allow");
-	guard_free(guard);
-	return 0;
-}
-
 int git_source_open(struct worker *worker, struct git_source **ret_source, struct err *err)
 {
 	const struct options *options = &worker->options;
 	struct git_source *source;
 
-	if (allow_check(options->vcs_allow, err) < 0)
-		return -1;
 	if (!wants_git(worker))
 		return 0;
 	source = mem_new(1, sizeof(*source));

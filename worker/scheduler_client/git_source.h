@@ -17,7 +17,7 @@ struct err;
 struct git_source;
 struct worker;
 
-/* Makes the folders for the jobs. ERR_INTERNAL; ERR_INVALID: --vcs-allow. */
+/* Makes the folders for the jobs. ERR_INTERNAL. */
 int git_source_open(struct worker *worker, struct git_source **ret_source, struct err *err);
 /* Kills its jobs. To be called before the loop is freed. */
 void git_source_close(struct git_source *source);

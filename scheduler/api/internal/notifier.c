@@ -74,6 +74,7 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 	long long max = json_int_at(req->body, "max", MAX_REQUESTS_CLAIMED);
 
 	claim.calls = json_bool_at(req->body, "calls", false);
+	claim.forwards = json_bool_at(req->body, "forwards", false);
 	claim.max = max < 0 ? 0 : max < MAX_REQUESTS_CLAIMED ? (int)max : MAX_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");

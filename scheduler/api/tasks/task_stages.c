@@ -55,7 +55,8 @@ static const struct cell_shown result_attributes[] = {
 	CELL("workspace-task-id", task_result, workspace_task_id),
 	CELL("workspace-task-enforcement-level", task_result, enforcement),
 	CELL("is-speculative", task_result, plan_only),
-	CELL_ALWAYS("agent-pool-id", "null"),
+	CELL("agent-pool-id", task_result, pool_id),
+	CELL("delivery-error", task_result, delivery_error),
 };
 
 json_t *task_result_resource(const void *of_row)

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/tasks/task_verify.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "scheduler/api/tasks/test_request.h"
+#include "scheduler/store/forwards/forwards.h"
+#include "scheduler/store/tasks/tasks.h"
+
+#define SIGNATURE "X-TFC-Task-Signature"
+
+/* Of a test request that a worker sends. */
+enum { CONNECT_MS = 5000, RESPONSE_MS = 5000, ANSWER_LIMIT = 64 << 10 };
 
 /* ---- the test request ---- */
 
@@ -70,21 +78,58 @@ void task_request_test(
 
 /* ---- sending ---- */
 
-int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err)
+static int refuse(const char *why, struct err *err)
 {
-	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
+	return err_at(err, "/data/attributes/url", "URL must answer the verification request with status 200: %s", why);
+}
+
+static int verify_here(const struct store *store, const struct task_request *request, const char *url, struct err *err)
+{
 	_cleanup_(test_request_answer_release) struct test_request_answer answer;
 
-	task_request_test(store, organization, key, &request);
 	test_request_send(store->settings->task_guard,
 		&(struct test_request){.url = url,
-			.body = request.body,
-			.signature = "X-TFC-Task-Signature",
-			.signature_value = request.signature,
-			.user_agent = request.user_agent},
+			.body = request->body,
+			.signature = SIGNATURE,
+			.signature_value = request->signature,
+			.user_agent = request->user_agent},
 		&answer);
-	if (answer.status == 200)
+	return answer.status == 200 ? 0 : refuse(answer.why, err);
+}
+
+static json_t *forwarded_request(const struct task_request *request, const char *url)
+{
+	_cleanup_(freep) char *signature =
+		mem_printf(SIGNATURE "%s%s", *request->signature ? ": " : ";", request->signature);
+	_cleanup_(freep) char *agent = mem_printf("User-Agent: %s", request->user_agent);
+
+	return json_pack("{ss ss s[ssss] ss si si si}", "method", "POST", "url", url, "headers", signature, agent,
+		"Content-Type: application/json", "Accept: application/json", "body", request->body, "connect-ms",
+		CONNECT_MS, "response-ms", RESPONSE_MS, "answer-limit", ANSWER_LIMIT);
+}
+
+static int verify_by_worker(
+	const struct store *store, const struct task_request *request, const struct task *task, struct err *err)
+{
+	json_auto_t *forwarded = forwarded_request(request, task->url), *answer = NULL;
+	struct id id = id_new("fwd");
+	const struct forward forward = {.id = id.text, .pool_id = task->pool_id, .request = forwarded};
+	char status[32];
+
+	if (forward_send(store, &forward, &answer, err) < 0)
+		return -1;
+	if (json_int_at(answer, "status", 0) == 200 || json_bool_at(answer, "unserved", false))
 		return 0;
-	return err_at(err, "/data/attributes/url", "URL must answer the verification request with status 200: %s",
-		answer.why);
+	snprintf(status, sizeof(status), "it answered %lld", json_int_at(answer, "status", 0));
+	return refuse(json_int_at(answer, "status", 0) ? status : text_or_empty(json_string_at(answer, "error")), err);
+}
+
+int task_verify(
+	const struct store *store, const char *organization, const struct task *task, const char *key, struct err *err)
+{
+	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
+
+	task_request_test(store, organization, key, &request);
+	return task->pool_id ? verify_by_worker(store, &request, task, err)
+			     : verify_here(store, &request, task->url, err);
 }

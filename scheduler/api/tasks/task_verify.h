@@ -4,6 +4,8 @@
 
 #include "scheduler/store/store.h"
 
+struct task;
+
 /* The token in requests that belong to no run. No endpoint accepts it. */
 #define TASK_TEST_TOKEN "test-token"
 
@@ -20,8 +22,10 @@ void task_request_sign(const struct store *store, char *body, const char *key, s
 void task_request_test(
 	const struct store *store, const char *organization, const char *key, struct task_request *ret_request);
 
-/* Sends the test request to the URL and waits for the answer, for at most 10 s. Returns -1 with ERR_INVALID at
- * /data/attributes/url, and the reason, unless the answer is 200. */
-int task_verify(const struct store *store, const char *organization, const char *url, const char *key, struct err *err);
+/* Sends the test request to the task's URL and waits for the answer, for at most 10 s, or 20 s if a worker of its pool
+ * sends the request. Returns -1 with ERR_INVALID at /data/attributes/url, and the reason, unless the answer is 200.
+ * While no worker of the pool forwards requests, the task is accepted without a test. */
+int task_verify(
+	const struct store *store, const char *organization, const struct task *task, const char *key, struct err *err);
 
 #endif

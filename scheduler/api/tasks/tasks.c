@@ -8,6 +8,7 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/api/tasks/task_verify.h"
 #include "scheduler/api/tasks/test_request.h"
+#include "scheduler/api/workers/pools.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/api/request_audit.h"
 #include "scheduler/http/scope.h"
@@ -18,6 +19,7 @@
 #include "scheduler/store/tasks/tasks.sql.h"
 #include "scheduler/store/tasks/workspace_tasks.h"
 #include "scheduler/store/tasks/workspace_tasks.sql.h"
+#include "scheduler/store/workers/pools.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 /* An organization's run tasks. A task's URL is tested before it is stored, unless an update leaves the task
@@ -38,7 +40,7 @@ static json_t *task_resource(const struct task_row *task)
 			"updated-at", time_shown(task->updated_at)),
 		json_pack("{so so so}", "organization", to_one("organizations", task->organization_name),
 			"workspace-tasks", many_shown("workspace-tasks", task->workspace_tasks), "agent-pool",
-			to_one("agent-pools", NULL)));
+			to_one("agent-pools", task->pool_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -232,8 +234,9 @@ static int task_check(const struct task *task, struct err *err)
 }
 
 /* Reads a body into *input. Attributes that were not sent stay as they are. */
-static int input_read(const struct request *req, struct task_input *input, struct err *err)
+static int input_read(const struct request *req, const char *organization_id, struct task_input *input, struct err *err)
 {
+	const struct pool_use use = {.organization_id = organization_id, .anywhere = true};
 	struct task *task = &input->task;
 	const char *category = "task";
 
@@ -242,12 +245,10 @@ static int input_read(const struct request *req, struct task_input *input, struc
 		body_text(req, "description", &task->description, err) < 0 ||
 		body_text(req, "hmac-key", &task->hmac_key, err) < 0 ||
 		body_text(req, "category", &category, err) < 0 || body_bool(req, "enabled", &task->enabled, err) < 0 ||
-		global_read(req, input, err) < 0)
+		global_read(req, input, err) < 0 || body_pool(req, "agent-pool", &use, &task->pool_id, err) < 0)
 		return -1;
 	if (category && !text_equal(category, "task"))
 		return err_at(err, "/data/attributes/category", "Category must be task");
-	if (body_relation(req, "agent-pool"))
-		return err_at(err, "/data/relationships/agent-pool", "The provided agent pool does not exist");
 	task->description = text_or_empty(task->description);
 	task->global_stages = input->stages;
 	return task_check(task, err);
@@ -262,9 +263,9 @@ int tasks_create(struct request *req, struct response *res, struct err *err)
 	struct scope scope;
 	struct id id;
 
-	if (scope_organization(req, &scope, err) < 0 || input_read(req, &input, err) < 0 ||
-		task_verify(req->store, scope.organization_name, input.task.url, text_or_empty(input.task.hmac_key),
-			err) < 0 ||
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, scope.organization.text, &input, err) < 0 ||
+		task_verify(req->store, scope.organization_name, &input.task, text_or_empty(input.task.hmac_key), err) <
+			0 ||
 		request_audit_begin(req, err) < 0 ||
 		task_create(req->store, scope.organization.text, &input.task, &id, err) < 0)
 		return -1;
@@ -276,7 +277,8 @@ static bool must_verify(const struct task_row *old, const struct task *task)
 {
 	if (!task->enabled)
 		return false;
-	return task->hmac_key || !old->enabled || !text_equal(task->url, old->url);
+	return task->hmac_key || !old->enabled || !text_equal(task->url, old->url) ||
+		!text_equal(text_or_empty(task->pool_id), text_or_empty(old->pool_id));
 }
 
 static int update_verify(struct request *req, const struct task_row *old, const struct task *task, struct err *err)
@@ -288,7 +290,7 @@ static int update_verify(struct request *req, const struct task_row *old, const 
 	if (!task->hmac_key && task_key_open(req->store, old, &key, err) < 0)
 		return -1;
 	return task_verify(
-		req->store, old->organization_name, task->url, task->hmac_key ? task->hmac_key : buf_str(&key), err);
+		req->store, old->organization_name, task, task->hmac_key ? task->hmac_key : buf_str(&key), err);
 }
 
 int tasks_update(struct request *req, struct response *res, struct err *err)
@@ -304,11 +306,12 @@ int tasks_update(struct request *req, struct response *res, struct err *err)
 	input.task = (struct task){.name = old->name,
 		.url = old->url,
 		.description = old->description,
+		.pool_id = old->pool_id,
 		.updated_at = old->updated_at,
 		.enabled = old->enabled,
 		.global = old->global_enabled,
 		.global_enforcement = old->global_enforcement};
-	if (input_read(req, &input, err) < 0 || update_verify(req, old, &input.task, err) < 0 ||
+	if (input_read(req, old->organization_id, &input, err) < 0 || update_verify(req, old, &input.task, err) < 0 ||
 		request_audit_begin(req, err) < 0 || task_update(req->store, old->id, &input.task, err) < 0)
 		return -1;
 	return task_show(req, res, 200, old->id, err);

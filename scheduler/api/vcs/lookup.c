@@ -24,9 +24,25 @@ enum { MAX_PAGES = 5, MAX_LIST_MS = 8000 };
 
 struct asking {
 	struct vcs_api api;
+	const char *pool_id; /* the pool whose workers send the request; NULL: this process does */
 	enum vcs_operation operation;
 	const json_t *arguments;
 };
+
+/* Requests with the credential; the operation is missing. */
+static struct asking provider_of(const struct vcs_credential *credential)
+{
+	return (struct asking){.api = vcs_credential_api(credential), .pool_id = vcs_credential_forwarder(credential)};
+}
+
+static struct asking asking_of(const struct asking *provider, enum vcs_operation operation, const json_t *arguments)
+{
+	struct asking asking = *provider;
+
+	asking.operation = operation;
+	asking.arguments = arguments;
+	return asking;
+}
 
 /* Fills *ret_verdict in any case; *ret_result is the result of a request that was taken and could be read, or NULL. */
 static void provider_ask(
@@ -44,7 +60,8 @@ static void provider_ask(
 		text_copy(ret_verdict->why, sizeof(ret_verdict->why), err.message);
 		return;
 	}
-	request = (struct provider_request){.method = http.method, .url = http.url};
+	request = (struct provider_request){
+		.method = http.method, .url = http.url, .store = store, .pool_id = asking->pool_id};
 	for (size_t i = 0; i < PROVIDER_HEADERS && i < json_array_size(http.headers); i++)
 		request.headers[i] = json_string_value(json_array_get(http.headers, i));
 	provider_request_send(store->settings->vcs_guard, &request, &sent);
@@ -70,6 +87,7 @@ int vcs_credential_try(
 	const struct asking asking = {.api = {.dialect = vcs_dialect_of(trial->provider, trial->api_url),
 					      .api_url = trial->api_url,
 					      .token = trial->token},
+		.pool_id = trial->pool_id,
 		.operation = VCS_OP_VERIFY,
 		.arguments = arguments};
 	struct vcs_verdict verdict;
@@ -151,15 +169,15 @@ static void head_copy(const json_t *branch, struct vcs_lookup *ret_lookup)
 		text_copy(ret_lookup->head, sizeof(ret_lookup->head), sha);
 }
 
-static int branch_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted,
+static int branch_ask(struct store *store, const struct asking *provider, const struct wanted *wanted,
 	struct vcs_lookup *ret_lookup, struct err *err)
 {
 	json_auto_t *arguments = json_pack("{ss}", "branch", wanted->branch), *result = NULL;
-	const struct asking asking = {.api = *api, .operation = VCS_OP_BRANCH, .arguments = arguments};
+	const struct asking asking = asking_of(provider, VCS_OP_BRANCH, arguments);
 	struct vcs_verdict verdict;
 
 	provider_ask(store, &asking, &verdict, &result);
-	if (verdict_check(api, &verdict, REPO "/branch", "Branch can't be used", err) < 0)
+	if (verdict_check(&provider->api, &verdict, REPO "/branch", "Branch can't be used", err) < 0)
 		return -1;
 	if (verdict.fate == VCS_TAKEN && !result)
 		return err_at(err, REPO "/branch", "Branch does not exist");
@@ -169,14 +187,14 @@ static int branch_ask(struct store *store, const struct vcs_api *api, const stru
 
 /* Refuses nothing, because a repository without commits has no default branch. */
 static void default_head_ask(
-	struct store *store, const struct vcs_api *api, const json_t *repository, struct vcs_lookup *ret_lookup)
+	struct store *store, const struct asking *provider, const json_t *repository, struct vcs_lookup *ret_lookup)
 {
 	json_auto_t *arguments = json_object(), *named = NULL, *result = NULL;
-	struct asking asking = {.api = *api, .operation = VCS_OP_DEFAULT_BRANCH, .arguments = arguments};
+	struct asking asking = asking_of(provider, VCS_OP_DEFAULT_BRANCH, arguments);
 	const char *branch = json_string_at(repository, "default_branch");
 	struct vcs_verdict verdict;
 
-	if (!branch && vcs_operation_exists(api->dialect, VCS_OP_DEFAULT_BRANCH)) {
+	if (!branch && vcs_operation_exists(provider->api.dialect, VCS_OP_DEFAULT_BRANCH)) {
 		provider_ask(store, &asking, &verdict, &named);
 		branch = json_string_at(named, "name");
 	}
@@ -188,23 +206,23 @@ static void default_head_ask(
 	head_copy(result, ret_lookup);
 }
 
-static int repository_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted,
+static int repository_ask(struct store *store, const struct asking *provider, const struct wanted *wanted,
 	struct vcs_lookup *ret_lookup, struct err *err)
 {
 	json_auto_t *arguments = json_object(), *result = NULL;
-	const struct asking asking = {.api = *api, .operation = VCS_OP_REPOSITORY, .arguments = arguments};
+	const struct asking asking = asking_of(provider, VCS_OP_REPOSITORY, arguments);
 	struct vcs_verdict verdict = {.fate = VCS_TAKEN};
 
 	if (wanted->is_new)
 		provider_ask(store, &asking, &verdict, &result);
-	if (verdict_check(api, &verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
+	if (verdict_check(&provider->api, &verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
 		return -1;
 	if (verdict.fate != VCS_TAKEN)
 		return 0;
 	if (wanted->branch_is_new)
-		return branch_ask(store, api, wanted, ret_lookup, err);
+		return branch_ask(store, provider, wanted, ret_lookup, err);
 	if (wanted->is_policy_set)
-		default_head_ask(store, api, result, ret_lookup);
+		default_head_ask(store, provider, result, ret_lookup);
 	return 0;
 }
 
@@ -221,14 +239,14 @@ static int wanted_lookup(
 {
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	struct err ignored = ERR_INIT;
-	struct vcs_api api;
+	struct asking provider;
 
 	if (!vcs_operation_exists(wanted->source.dialect, VCS_OP_REPOSITORY) ||
 		wanted_credential(store, &wanted->source, &credential, &ignored) < 0 || !credential.token)
 		return 0;
-	api = vcs_credential_api(&credential);
-	api.identifier = wanted->identifier;
-	return repository_ask(store, &api, wanted, ret_lookup, err);
+	provider = provider_of(&credential);
+	provider.api.identifier = wanted->identifier;
+	return repository_ask(store, &provider, wanted, ret_lookup, err);
 }
 
 /* Reads what the user of the path has. */
@@ -309,14 +327,14 @@ static int pages_read(
 	struct store *store, const struct vcs_credential *credential, const char *text, json_t *list, struct err *err)
 {
 	const int64_t until = clock_mono_ms() + MAX_LIST_MS;
-	struct asking asking = {.api = vcs_credential_api(credential), .operation = VCS_OP_REPOSITORIES};
+	const struct asking provider = provider_of(credential);
 	long long page = 1;
 
 	while (page > 0 && page <= MAX_PAGES && json_array_size(list) < VCS_LIST_MAX && clock_mono_ms() < until) {
 		json_auto_t *arguments = json_pack("{sI ss}", "page", (json_int_t)page, "filter", text), *result = NULL;
+		const struct asking asking = asking_of(&provider, VCS_OP_REPOSITORIES, arguments);
 		struct vcs_verdict verdict;
 
-		asking.arguments = arguments;
 		provider_ask(store, &asking, &verdict, &result);
 		if (!result && page == 1)
 			return err_set(

@@ -17,6 +17,7 @@
 struct vcs_trial {
 	enum vcs_provider provider;
 	const char *api_url, *token;
+	const char *pool_id; /* whose workers send the request; NULL: none */
 };
 struct vcs_trial_result {
 	bool verified;

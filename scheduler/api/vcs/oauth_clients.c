@@ -312,7 +312,10 @@ static int token_save(struct request *req, const char *id, const struct client_i
 /* Asks the provider about the token that was sent. */
 static int token_try(struct request *req, struct client_input *input, const char *api_url, struct err *err)
 {
-	const struct vcs_trial trial = {.provider = input->provider, .api_url = api_url, .token = input->token};
+	const struct vcs_trial trial = {.provider = input->provider,
+		.api_url = api_url,
+		.token = input->token,
+		.pool_id = input->connection.pools.pool_id};
 
 	return vcs_credential_try(req->store, &trial, &input->tried, err);
 }

@@ -149,6 +149,25 @@ int body_run_limit(const struct request *req, long long *ret_limit, struct err *
 	return 0;
 }
 
+int body_pool(const struct request *req, const char *relation, const struct pool_use *use, const char **pool_id,
+	struct err *err)
+{
+	char pointer[64];
+	const char *id;
+
+	snprintf(pointer, sizeof(pointer), "/data/relationships/%s", relation);
+	if (!json_object_get(json_at(req->body, "data.relationships"), relation))
+		return 0;
+	if (body_to_one(req, relation, "agent-pools", &id, err) < 0)
+		return -1;
+	*pool_id = id;
+	if (!id || pool_use_check(req->store, id, use, pointer, err) == 0)
+		return 0;
+	if (err->kind != ERR_INVALID)
+		return -1;
+	return err_at(err, pointer, "The provided agent pool does not exist or you are not authorized to use it");
+}
+
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)
 {
 	if (body_check(req, "agent-pools", err) < 0 || body_text(req, "name", &pool->name, err) < 0 ||

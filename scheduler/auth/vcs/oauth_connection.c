@@ -19,6 +19,7 @@ void oauth_connection_release(struct oauth_connection *connection)
 	free(connection->api_url);
 	free(connection->key);
 	free(connection->redirect);
+	free(connection->pool_id);
 	free(connection->user);
 	crypto_secret_freep(&connection->secret);
 	crypto_secret_freep(&connection->refresh);
@@ -52,6 +53,7 @@ static int connection_take(struct store *store, const struct oauth_connection_ro
 		.api_url = mem_text(row->api_url),
 		.key = mem_text(text_or_empty(row->key)),
 		.redirect = mem_printf("%s/auth/%s/callback", store->settings->public_url, row->callback_id),
+		.pool_id = mem_text(row->pool_id),
 		.user = row->user_name ? mem_text(row->user_name) : NULL,
 		.generation = row->generation};
 
@@ -111,7 +113,9 @@ static void tokens_ask(const struct store *store, const struct oauth_connection 
 	const struct provider_request http = {.method = "POST",
 		.url = request->url,
 		.headers = {"Content-Type: application/x-www-form-urlencoded", request->authorization},
-		.body = request->body};
+		.body = request->body,
+		.store = store,
+		.pool_id = connection->pool_id};
 	_cleanup_(provider_answer_release) struct provider_answer answer = {.body = NULL};
 	char error[OAUTH_ERROR_SIZE];
 
@@ -131,7 +135,8 @@ static void user_ask(const struct store *store, const struct oauth_connection *c
 {
 	_cleanup_(freep) char *url = oauth_user_url(&connection->application);
 	_cleanup_(crypto_secret_freep) char *bearer = mem_printf("Authorization: Bearer %s", result->tokens.access);
-	const struct provider_request http = {.method = "GET", .url = url, .headers = {bearer}};
+	const struct provider_request http = {
+		.method = "GET", .url = url, .headers = {bearer}, .store = store, .pool_id = connection->pool_id};
 	_cleanup_(provider_answer_release) struct provider_answer answer = {.body = NULL};
 
 	provider_request_send(store->settings->vcs_guard, &http, &answer);

@@ -14,6 +14,7 @@ struct oauth_connection {
 	char *organization_name;
 	char *provider_name; /* "GitHub Enterprise" */
 	char *http_url, *api_url, *key, *redirect;
+	char *pool_id;        /* the pool whose workers send its requests; NULL: this process does */
 	char *secret;         /* NULL: the connection has no application */
 	char *user;           /* the name of its token's owner; NULL: not known */
 	char *refresh;        /* the refresh token, for oauth_connection_of_token; else NULL */

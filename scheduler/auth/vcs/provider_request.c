@@ -11,6 +11,7 @@
 #include "common/http/easy.h"
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
+#include "scheduler/store/forwards/forwards.h"
 
 enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 1 << 20 };
 
@@ -122,6 +123,54 @@ static void answer_fill(struct sending *sending, CURLcode code, struct provider_
 	body_parse(sending, answer);
 }
 
+/* ---- by a worker ---- */
+
+static json_t *forwarded_request(const struct provider_request *request)
+{
+	json_t *headers = json_array();
+
+	for (size_t i = 0; i < PROVIDER_HEADERS && request->headers[i]; i++)
+		json_array_append_new(headers, json_string(request->headers[i]));
+	json_array_append_new(headers, json_string("Accept: application/json"));
+	json_array_append_new(headers, json_string("User-Agent: " USER_AGENT));
+	return json_pack("{ss ss so so si si si}", "method", request->method, "url", request->url, "headers", headers,
+		"body", json_string_or_null(request->body), "connect-ms", CONNECT_MS, "response-ms",
+		TOTAL_MS - CONNECT_MS, "answer-limit", ANSWER_LIMIT);
+}
+
+static void forwarded_parse(const json_t *answer, struct provider_answer *ret_answer)
+{
+	_cleanup_(buf_release) struct buf body = BUF_INIT(ANSWER_LIMIT);
+	struct err ignored = ERR_INIT;
+
+	ret_answer->status = (int)json_int_at(answer, "status", 0);
+	ret_answer->too_large = json_bool_at(answer, "too-large", false);
+	if (!ret_answer->status) {
+		text_copy(ret_answer->why, sizeof(ret_answer->why), text_or_empty(json_string_at(answer, "error")));
+		return;
+	}
+	snprintf(ret_answer->why, sizeof(ret_answer->why), "it answered %d", ret_answer->status);
+	ret_answer->retry_after = (int)json_int_at(answer, "retry-after", 0);
+	if (ret_answer->too_large || crypto_base64_decode(text_or_empty(json_string_at(answer, "body")), &body) < 0 ||
+		json_parse(buf_str(&body), body.len, &ret_answer->body, &ignored) < 0)
+		ret_answer->body = NULL;
+	if (body.data)
+		OPENSSL_cleanse(body.data, body.len);
+}
+
+static void send_by_worker(const struct provider_request *request, struct provider_answer *ret_answer)
+{
+	json_auto_t *forwarded = forwarded_request(request), *answer = NULL;
+	struct id id = id_new("fwd");
+	const struct forward forward = {.id = id.text, .pool_id = request->pool_id, .request = forwarded};
+	struct err err = ERR_INIT;
+
+	if (forward_send(request->store, &forward, &answer, &err) < 0)
+		text_copy(ret_answer->why, sizeof(ret_answer->why), err.message);
+	else
+		forwarded_parse(answer, ret_answer);
+}
+
 void provider_request_send(
 	const struct guard *guard, const struct provider_request *request, struct provider_answer *ret_answer)
 {
@@ -131,6 +180,10 @@ void provider_request_send(
 
 	sending.body = request->document ? request->document : &sending.json;
 	*ret_answer = (struct provider_answer){.status = 0};
+	if (request->pool_id) {
+		send_by_worker(request, ret_answer);
+		return;
+	}
 	request_set(&sending, request);
 	bounds_set(&sending);
 	if (guard_curl(sending.easy, request->url, &sending.guarded, &refused) < 0)

@@ -4,14 +4,16 @@
 
 /*
  * One request to a VCS provider or an identity provider. The caller waits for the answer. It takes at most 10 s,
- * follows no redirect, and connects only to addresses that the guard permits (--vcs-allow, --identity-allow). For
- * handlers of BLOCKING_CALL routes and for threads of their own; never within a transaction.
+ * follows no redirect, and connects only to addresses that the guard permits (--vcs-allow, --identity-allow). A worker
+ * that sends it has the same time once it has claimed it, and its own guard. For handlers of BLOCKING_CALL routes and
+ * for threads of their own; never within a transaction.
  */
 
 #include "common/buf.h"
 #include "common/json/json.h"
 
 struct guard;
+struct store;
 
 enum { PROVIDER_HEADERS = 4 };
 
@@ -20,6 +22,8 @@ struct provider_request {
 	const char *url;
 	const char *headers[PROVIDER_HEADERS]; /* "Name: value"; NULL: none */
 	const char *body;                      /* NULL: none */
+	const struct store *store;             /* with pool_id */
+	const char *pool_id;                   /* the pool whose workers send the request; NULL: this process does */
 	struct buf *document;                  /* gets the body of an answer that is not JSON; NULL: it is JSON */
 };
 

@@ -5,12 +5,13 @@
 
 enum { SEALED_LIMIT = 1 << 30, SECRET_LIMIT = 1 << 20, CODE_LIMIT = 256 };
 
-void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
+void seal_text(const struct store *store, const char *context, const char *text, struct buf *ret_sealed)
 {
 	keyring_seal(store->keyring, context, text_bytes(text), ret_sealed);
 }
 
-int seal_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err)
+int seal_open(
+	const struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
 

@@ -7,10 +7,11 @@
 #include "scheduler/store/store.h"
 
 /* Seals a text for a bytea column: pass db_blob(sealed.data, sealed.len). The context names the row. */
-void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed);
+void seal_text(const struct store *store, const char *context, const char *text, struct buf *ret_sealed);
 
 /* Opens a sealed column into ret_text. */
-int seal_open(struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err);
+int seal_open(
+	const struct store *store, const char *context, struct db_hex sealed, struct buf *ret_text, struct err *err);
 
 /* Opens a column with a secret text; NULL if the column is null. The context of its seal is the prefix, followed by the
  * id. Free the secret with crypto_secret_freep. */

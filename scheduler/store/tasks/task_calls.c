@@ -93,8 +93,8 @@ static int claim_run(void *data, struct err *err)
 
 	keys_numbers(c->store, &keys);
 	rows_release(&c->picked);
-	if (db_query(c->store->db, &found, err, task_calls_waiting, .asked = asked, .max = c->claim->max,
-		    .keys = &keys) < 0)
+	if (db_query(c->store->db, &found, err, task_calls_waiting, .asked = asked, .max = c->claim->max, .keys = &keys,
+		    .forwards = c->claim->forwards) < 0)
 		return -1;
 	_cleanup_(freep) char *tokens = hashes_of(c->store, &found);
 	return db_query(c->store->db, &c->picked, err, task_calls_claim, .tokens = tokens,
@@ -114,9 +114,10 @@ static int claimed_call(
 
 	if (keyed && seal_open(c->store, TASK_KEY_CONTEXT, claimed->hmac_sealed, &key, err) < 0)
 		return -1;
-	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", claimed->id, "attempt", (int)claimed->attempt, "run",
+	*ret_call = json_pack("{ss si ss ss so ss sI so}", "id", claimed->id, "attempt", (int)claimed->attempt, "run",
 		claimed->run_id, "url", claimed->target, "hmac-key", json_string_or_null(keyed ? buf_str(&key) : NULL),
-		"body", body, "give-up-in-ms", (json_int_t)claimed->give_up_in_ms);
+		"body", body, "give-up-in-ms", (json_int_t)claimed->give_up_in_ms, "pool",
+		json_string_or_null(claimed->pool_id));
 	return *ret_call ? 0 : err_set(err, ERR_INTERNAL, "a task's request can't be written");
 }
 
@@ -149,19 +150,57 @@ static json_t *due_or_null(bool is_null, long long due_in_ms)
 	return is_null ? json_null() : json_integer(due_in_ms);
 }
 
+struct delivering {
+	struct store *store;
+	const json_t *deliveries;
+	struct rows rows;
+};
+
+/* Announces the results whose first try has failed. */
+static int failing_announce(const struct delivering *d, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows failing = ROWS_INIT;
+	_cleanup_(outbox_release) struct outbox outbox;
+	const json_t *delivery;
+	size_t i;
+
+	outbox_init(&outbox);
+	json_array_foreach((json_t *)d->deliveries, i, delivery)
+	{
+		if (!json_string_at(delivery, "end"))
+			db_array_add(&ids, json_string_at(delivery, "id"));
+	}
+	if (ids.count && db_query(d->store->db, &failing, err, task_calls_failing, .ids = &ids) < 0)
+		return -1;
+	for (int row = 0; row < failing.count; row++)
+		task_result_tell(&outbox, row_of(task_result_changed, &failing, row));
+	return outbox_insert(&outbox, d->store->db, d->store->sink, err);
+}
+
+static int deliveries_run(void *data, struct err *err)
+{
+	struct delivering *d = data;
+	const struct task_limits *limits = &d->store->settings->task_limits;
+	_cleanup_(freep) char *text = json_text(d->deliveries);
+
+	rows_release(&d->rows);
+	if (db_query(d->store->db, &d->rows, err, task_calls_delivered, .deliveries = text,
+		    .progress_seconds = limits->progress_seconds, .total_seconds = limits->total_seconds) < 0)
+		return -1;
+	return failing_announce(d, err);
+}
+
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
 	struct db_array *decided, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(freep) char *text = json_text(deliveries);
+	struct delivering d = {.store = store, .deliveries = deliveries, .rows = ROWS_INIT};
+	int result = db_transaction(store->db, deliveries_run, &d, err);
 
-	if (db_query(store->db, &rows, err, task_calls_delivered, .deliveries = text,
-		    .progress_seconds = store->settings->task_limits.progress_seconds,
-		    .total_seconds = store->settings->task_limits.total_seconds) < 0)
-		return -1;
-	*ret_deliveries = json_array();
-	for (int i = 0; i < rows.count; i++) {
-		const struct task_calls_delivered_row *call = row_of(task_calls_delivered, &rows, i);
+	if (result == 0)
+		*ret_deliveries = json_array();
+	for (int i = 0; result == 0 && i < d.rows.count; i++) {
+		const struct task_calls_delivered_row *call = row_of(task_calls_delivered, &d.rows, i);
 
 		json_array_append_new(*ret_deliveries,
 			json_pack("{ss so}", "id", call->id, "due-in-ms",
@@ -169,7 +208,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		if (call->ended)
 			db_array_add(decided, call->id);
 	}
-	return 0;
+	rows_release(&d.rows);
+	return result;
 }
 
 /* ---- callbacks ---- */

@@ -10,15 +10,15 @@ greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint;
 
 -- statement: task_calls_waiting
 -- Locks up to `max` waiting results whose keys this scheduler has: the oldest, or those in `asked` (a JSON array of
--- ids) if it has any.
+-- ids) if it has any. Those that workers send, only with `forwards`.
 -- index: task_results_waiting
--- takes: asked jsonb, max bigint, keys bytea[]
+-- takes: asked jsonb, max bigint, keys bytea[], forwards boolean
 -- gives: id text, token_hash text null
 select id, token_hash
 from task_results
 where delivery = 'waiting'
     and (jsonb_array_length(:asked::jsonb) = 0 or id in (select jsonb_array_elements_text(:asked::jsonb)))
-    and (:key_is_missing(hmac_sealed, :keys)) is not true
+    and (:key_is_missing(hmac_sealed, :keys)) is not true and (pool_id is null or :forwards)
 order by created_at
 limit :max
 for update skip locked;
@@ -33,7 +33,7 @@ set delivery = 'claimed', attempt = attempt + 1, notifier = :notifier, token_has
     lease_until = now() + make_interval(secs => :lease_seconds), updated_at = now()
 from jsonb_to_recordset(:tokens::jsonb) as u(id text, hash text), :task_payload_tables()
 where r.id = u.id and :task_payload_joins()
-returning r.attempt, r.task_url as target, r.hmac_sealed, r.token_hash,
+returning r.attempt, r.task_url as target, r.hmac_sealed, r.pool_id, r.token_hash,
     greatest(extract(epoch from r.give_up_at - now()) * 1000, 0)::bigint as give_up_in_ms,
     :task_payload_columns();
 
@@ -93,6 +93,17 @@ from said s
 left join began b on b.id = s.id
 left join ended e on e.id = s.id
 order by s.ord;
+
+-- statement: task_calls_failing
+-- Those of the results whose first try has failed and that are tried again: pages show the reason then.
+-- index: runs_pkey, task_deliveries_result, task_results_pkey
+-- takes: ids text[]
+-- gives: task_result_changed
+select r.id, r.run_id, n.workspace_id, n.organization_id
+from task_results r
+join runs n on n.id = r.run_id
+where r.id = any(:ids::text[]) and r.status = 'pending' and r.delivery = 'claimed'
+    and (select count(*) from (select 1 from task_deliveries d where d.task_result_id = r.id limit 2) d) = 1;
 
 -- statement: task_outcomes_keep
 -- Writes the outcomes of an array of {id, outcomes}. An outcome replaces the earlier one with the same id. A new

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- shape: task_call
--- attempt integer optional, target text optional, hmac_sealed bytea null optional,
+-- attempt integer optional, target text optional, hmac_sealed bytea null optional, pool_id text null optional,
 -- token_hash text null optional, give_up_in_ms bigint optional, id text, run_id text, stage text,
 -- enforcement text, plan_only boolean, run_created_at text, message text, configuration_version_id text,
 -- working_directory text, workspace_id text, workspace text, organization text, username text null,

@@ -13,13 +13,13 @@
 -- takes: run_id text, workspace_id text
 -- gives: stage text
 with due as (
-    select t.id, t.name, t.url, t.hmac_sealed, wt.id as workspace_task_id, wt.enforcement,
+    select t.id, t.name, t.url, t.hmac_sealed, t.pool_id, wt.id as workspace_task_id, wt.enforcement,
         unnest(wt.stages) as stage
     from workspace_tasks wt
     join tasks t on t.id = wt.task_id
     where wt.workspace_id = :workspace_id and t.enabled
     union all
-    select t.id, t.name, t.url, t.hmac_sealed, null, t.global_enforcement, unnest(t.global_stages)
+    select t.id, t.name, t.url, t.hmac_sealed, t.pool_id, null, t.global_enforcement, unnest(t.global_stages)
     from workspaces w
     join tasks t on t.organization_id = w.organization_id
     where w.id = :workspace_id and t.enabled and t.global_enabled
@@ -32,11 +32,12 @@ made as (
     returning id, stage
 )
 insert into task_results
-    (id, task_stage_id, run_id, stage, task_id, workspace_task_id, task_name, task_url, enforcement, hmac_sealed)
+    (id, task_stage_id, run_id, stage, task_id, workspace_task_id, task_name, task_url, enforcement, hmac_sealed,
+        pool_id)
 select 'taskrs-' || substr(md5(:run_id || d.stage || d.id), 1, 16), m.id, :run_id, d.stage, d.id,
     d.workspace_task_id, d.name, d.url,
     case d.stage when 'post_apply' then 'advisory' else d.enforcement end,
-    d.hmac_sealed
+    d.hmac_sealed, d.pool_id
 from due d
 join made m on m.stage = d.stage
 returning stage;

@@ -30,13 +30,20 @@ join runs n on n.id = s.run_id
 left join policy_evaluations e on e.run_id = s.run_id and e.kind = 'opa' and s.stage = 'post_plan';
 
 -- fragment: task_result_view()
--- The columns of the shape task_result.
+-- The columns of the shape task_result. delivery_error: why the last try failed of a request that is tried again.
 select r.*, n.organization_id, n.workspace_id, n.plan_only,
     (
         select coalesce(jsonb_agg(o.id order by o.position), '[]')
         from task_result_outcomes o
         where o.task_result_id = r.id
-    ) as outcomes
+    ) as outcomes,
+    case when r.status = 'pending' and r.delivery in ('waiting', 'claimed') then (
+            select d.error
+            from task_deliveries d
+            where d.task_result_id = r.id
+            order by d.id desc
+            limit 1
+        ) end as delivery_error
 from task_results r
 join runs n on n.id = r.run_id;
 
@@ -73,22 +80,22 @@ order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'
 
 -- shape: task_result
 -- id text, task_stage_id text, run_id text, stage text, task_id text, workspace_task_id text null,
--- task_name text, task_url text, enforcement text, hmac_sealed bytea null, status text,
--- status_timestamps jsonb, message text null, url text null, delivery text, attempt integer,
--- notifier text null, token_hash text null, give_up_at timestamptz null, lease_until timestamptz null,
--- due_at timestamptz null, last_at timestamptz null, reported jsonb null, created_at timestamptz,
--- updated_at timestamptz, organization_id text, workspace_id text, plan_only boolean, outcomes jsonb
+-- task_name text, task_url text, enforcement text, hmac_sealed bytea null, pool_id text null, status text,
+-- status_timestamps jsonb, message text null, url text null, delivery text, attempt integer, notifier text
+-- null, token_hash text null, give_up_at timestamptz null, lease_until timestamptz null, due_at timestamptz
+-- null, last_at timestamptz null, reported jsonb null, created_at timestamptz, updated_at timestamptz,
+-- organization_id text, workspace_id text, plan_only boolean, outcomes jsonb, delivery_error text null
 
 -- statement: task_result_views_of
 -- Results by their ids, sorted by the names of their tasks.
--- index: task_result_outcomes_result
+-- index: task_deliveries_result, task_result_outcomes_result
 -- takes: ids text[]
 -- gives: task_result
 :task_result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
 
 -- statement: task_results_view
 -- The named results, and those of the stage.
--- index: task_result_outcomes_result, task_results_stage
+-- index: task_deliveries_result, task_result_outcomes_result, task_results_stage
 -- takes: ids text[], stage_id text
 -- gives: task_result
 :task_result_view()

@@ -47,8 +47,8 @@ int task_create(
 	if (db_query(store->db, NULL, err, task_create, .id = id.text, .organization_id = organization_id,
 		    .name = task->name, .url = task->url, .description = task->description,
 		    .hmac_sealed = key_param(store, task->hmac_key, &sealed), .enabled = task->enabled,
-		    .global_enabled = task->global, .stages = stages,
-		    .global_enforcement = task->global_enforcement) < 0)
+		    .global_enabled = task->global, .stages = stages, .global_enforcement = task->global_enforcement,
+		    .pool_id = task->pool_id) < 0)
 		return name_taken(store, "tasks_name", err);
 	*ret_id = id;
 	return 0;
@@ -65,7 +65,7 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 		    .description = task->description, .sets_key = task->hmac_key != NULL,
 		    .hmac_sealed = key_param(store, task->hmac_key, &sealed), .enabled = task->enabled,
 		    .global_enabled = task->global, .stages = stages, .global_enforcement = task->global_enforcement,
-		    .updated_at = task->updated_at) < 0)
+		    .pool_id = task->pool_id, .updated_at = task->updated_at) < 0)
 		return name_taken(store, "tasks_name", err);
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the task was changed meanwhile: try again");
 }

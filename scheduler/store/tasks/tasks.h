@@ -17,6 +17,7 @@ enum { TASK_KEY_LIMIT = 4096 };
 struct task {
 	const char *name, *url, *description;
 	const char *hmac_key;   /* "" deletes it; NULL: unchanged */
+	const char *pool_id;    /* the pool whose workers send the requests; NULL: notifiers send them */
 	const char *updated_at; /* as the caller read it, for updates: ERR_CONFLICT if it has changed since */
 	bool enabled;
 	bool global;

@@ -10,9 +10,10 @@ t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name,
     ) as workspace_tasks;
 
 -- shape: task
--- total bigint optional, id text, organization_id text, name text, url text, description text,
--- hmac_sealed bytea null, enabled boolean, global_enabled boolean, global_stages text, global_enforcement text,
--- created_at timestamptz, updated_at timestamptz, stages jsonb, organization_name text, workspace_tasks jsonb
+-- total bigint optional, id text, organization_id text, name text, url text, description text, hmac_sealed
+-- bytea null, pool_id text null, enabled boolean, global_enabled boolean, global_stages text,
+-- global_enforcement text, created_at timestamptz, updated_at timestamptz, stages jsonb, organization_name
+-- text, workspace_tasks jsonb
 
 -- statement: tasks_list
 -- One page by name, with the total in each row; one row without a task if the page is empty.
@@ -45,24 +46,24 @@ where t.id = :id;
 -- statement: task_create
 -- Creates a task.
 -- takes: id text, organization_id text, name text, url text, description text, hmac_sealed bytea,
--- enabled boolean, global_enabled boolean, stages jsonb, global_enforcement text
+-- enabled boolean, global_enabled boolean, stages jsonb, global_enforcement text, pool_id text
 insert into tasks
     (id, organization_id, name, url, description, hmac_sealed, enabled, global_enabled, global_stages,
-        global_enforcement)
+        global_enforcement, pool_id)
 values (:id, :organization_id, :name, :url, :description, :hmac_sealed, :enabled, :global_enabled,
-    array(select jsonb_array_elements_text(:stages::jsonb)), :global_enforcement);
+    array(select jsonb_array_elements_text(:stages::jsonb)), :global_enforcement, :pool_id);
 
 -- statement: task_update
 -- Changes the task if nobody else has since `updated_at`. Keeps its key unless `sets_key`.
 -- index: tasks_pkey
 -- takes: id text, name text, url text, description text, sets_key boolean, hmac_sealed bytea, enabled boolean,
--- global_enabled boolean, stages jsonb, global_enforcement text, updated_at timestamptz
+-- global_enabled boolean, stages jsonb, global_enforcement text, pool_id text, updated_at timestamptz
 update tasks
 set name = :name, url = :url, description = :description,
     hmac_sealed = case when :sets_key then :hmac_sealed::bytea else hmac_sealed end,
     enabled = :enabled, global_enabled = :global_enabled,
     global_stages = array(select jsonb_array_elements_text(:stages::jsonb)),
-    global_enforcement = :global_enforcement, updated_at = now()
+    global_enforcement = :global_enforcement, pool_id = :pool_id, updated_at = now()
 where id = :id and updated_at = :updated_at::timestamptz;
 
 -- statement: task_delete

@@ -92,6 +92,11 @@ int vcs_credential_of_installation(
 	return credential_take(store, &rows, ret_credential, err);
 }
 
+const char *vcs_credential_forwarder(const struct vcs_credential *credential)
+{
+	return *credential->installation.text ? NULL : credential->pool_id;
+}
+
 struct vcs_api vcs_credential_api(const struct vcs_credential *credential)
 {
 	return (struct vcs_api){.dialect = credential->dialect,

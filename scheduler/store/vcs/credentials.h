@@ -13,11 +13,11 @@ struct vcs_credential {
 	enum vcs_dialect dialect;
 	char *identifier; /* of the repository; NULL for vcs_credential_of_connection */
 	char *http_url, *api_url;
-	char *user;                                       /* for git over https (common/vcs/address.h); NULL: none */
-	char *token;                                      /* a token, or the password of plain git; NULL: none */
-	char *ssh_key;                                    /* a private key in PEM or OpenSSH's form; NULL: none */
-	char *host_keys;                                  /* lines of known_hosts; "": none is pinned yet */
-	char *pool_id;                                    /* the pool whose workers use git; NULL: the shared pool */
+	char *user;      /* for git over https (common/vcs/address.h); NULL: none */
+	char *token;     /* a token, or the password of plain git; NULL: none */
+	char *ssh_key;   /* a private key in PEM or OpenSSH's form; NULL: none */
+	char *host_keys; /* lines of known_hosts; "": none is pinned yet */
+	char *pool_id;   /* the pool whose workers use git and send calls; NULL: none */
 	struct id organization, connection, installation; /* connection or installation is "" */
 	/* Seconds until the token expires; -1: never, or not known. */
 	long long expires_in;
@@ -41,6 +41,10 @@ int vcs_credential_of_installation(
 /* The same for the hooks of a deleted connection (calls/removals.h). Only for the API, not for git. */
 int vcs_credential_of_removal(
 	struct store *store, const char *removal_id, struct vcs_credential *ret_credential, struct err *err);
+
+/* The pool whose workers send the calls of the credential's API, borrowed; NULL: notifiers and schedulers send them.
+ * These send the calls of the site's GitHub App in any case: its API is the site's. */
+const char *vcs_credential_forwarder(const struct vcs_credential *credential);
 
 /* The parameters of calls with the credential; borrowed from it. */
 struct vcs_api vcs_credential_api(const struct vcs_credential *credential);

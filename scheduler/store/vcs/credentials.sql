@@ -60,7 +60,7 @@ where c.id = :connection_id;
 -- takes: removal_id text
 -- gives: vcs_credential
 select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url,
-    null as key, null as pool_id, m.token_id, null::bigint as generation, null as user_name, m.token_sealed,
+    null as key, m.pool_id, m.token_id, null::bigint as generation, null as user_name, m.token_sealed,
     null::bytea as ssh_key_sealed, '' as host_keys, -1::bigint as expires_in, m.identifier,
     null as installation_id
 from vcs_hook_removals m

@@ -154,6 +154,8 @@ static const char *user_of_pool(const struct pool_users_row *users)
 		return "runs that have not ended";
 	if (users->connections)
 		return "OAuth clients";
+	if (users->tasks)
+		return "run tasks";
 	if (users->installations)
 		return "installations of the GitHub App";
 	return users->defaults ? "the organization or a project, by default" : NULL;

@@ -199,11 +199,11 @@ select 1 from agent_pools where id = :id for update;
 
 -- statement: pool_users
 -- What uses the pool, so that it can't be deleted.
--- index: projects_name, runs_live, vcs_connections_fork_pool, vcs_connections_pool,
+-- index: projects_name, runs_live, tasks_pool, vcs_connections_fork_pool, vcs_connections_pool,
 -- vcs_installations_fork_pool, vcs_installations_pool
 -- takes: id text
 -- gives: is_shared boolean, workspaces boolean, connections boolean, installations boolean, defaults boolean,
--- runs boolean
+-- tasks boolean, runs boolean
 select exists (select 1 from agent_pools where id = :id and organization_id is null) as is_shared,
     exists (select 1 from workspaces where pool_id = :id) as workspaces,
     exists (select 1 from vcs_connections where pool_id = :id or fork_pool_id = :id) as connections,
@@ -215,6 +215,7 @@ select exists (select 1 from agent_pools where id = :id and organization_id is n
         left join projects j on j.organization_id = o.id
         where p.id = :id and :id in (o.default_pool_id, j.default_pool_id)
     ) as defaults,
+    exists (select 1 from tasks where pool_id = :id) as tasks,
     exists (
         select 1
         from agent_pools p

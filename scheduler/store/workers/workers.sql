@@ -171,9 +171,11 @@ join agent_pools p on p.id = w.pool_id;
 -- statement: workers_still_waiting
 -- Pools with the number of their jobs that have waited for that time, at most `max` of each. It walks the index
 -- from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
--- (store/vcs/git_jobs.h, git_wait_key).
+-- (store/vcs/git_jobs.h, git_wait_key), and so do forwarded requests, whose answers count for that of their receiver
+-- (store/forwards/forwards.h, forward_wait_key).
 -- index: agent_pools_name, git_jobs_waiting, jobs_claimed, jobs_waiting, run_quotas_organization_id_key,
 -- run_quotas_pool_id_key
+-- reads: forwards
 -- takes: still_ms integer, max bigint
 -- gives: waiting_pool
 with recursive pools as (
@@ -206,6 +208,12 @@ from (
     where state = 'waiting' and due_at < now() - make_interval(secs => :still_ms::int / 1000.0)
     limit 1000
 ) g
+group by 1
+union all
+select 'fwd ' || case when state = 'waiting' and until > now() then pool_id else receiver end, count(*)
+from forwards
+where created_at < now() - make_interval(secs => :still_ms::int / 1000.0)
+    and (state = 'waiting' or receiver is not null and (state = 'ended' or until <= now()))
 group by 1;
 
 -- statement: workers_capabilities

@@ -243,9 +243,10 @@ static int request_add(struct store *store, const struct vcs_claimed *call, int 
 	if (vcs_http_make(&api, prepared->operation, prepared->arguments, &http, err) < 0)
 		return -1;
 	json_array_append_new(requests,
-		json_pack("{ss si sn ss ss sO so sI}", "id", call->id, "attempt", attempt + 1, "run", "method",
+		json_pack("{ss si sn ss ss sO so sI so}", "id", call->id, "attempt", attempt + 1, "run", "method",
 			http.method, "url", http.url, "headers", http.headers, "body", json_string_or_null(http.body),
-			"give-up-in-ms", (json_int_t)GIVE_UP_MS));
+			"give-up-in-ms", (json_int_t)GIVE_UP_MS, "pool",
+			json_string_or_null(vcs_credential_forwarder(&credential))));
 	return 0;
 }
 
@@ -310,7 +311,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	struct allowance allowances[MAX_CLAIMED];
 
 	if (db_query(store->db, &calls, err, vcs_calls_due, .asked = asked,
-		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED) < 0)
+		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED, .forwards = claim->forwards) < 0)
 		return -1;
 	if (!calls.count)
 		return 0;

@@ -105,12 +105,12 @@ where id = :id;
 -- provider text, api_url text, identifier text null, token_generation bigint null, token_replaced boolean
 
 -- statement: vcs_calls_due
--- The candidates: the most urgent calls that are due.
+-- The candidates: the most urgent calls that are due. Those that workers send, only with `forwards`.
 -- index: vcs_calls_due, vcs_tokens_connection_id_key
--- takes: asked jsonb, max bigint
+-- takes: asked jsonb, max bigint, forwards boolean
 -- gives: vcs_call
 select c.attempt, c.writes, :call_columns() :call_tables()
-where c.delivery = 'waiting' and c.due_at <= now()
+where c.delivery = 'waiting' and c.due_at <= now() and (:forwards or coalesce(k.pool_id, m.pool_id) is null)
     and
     (jsonb_array_length(:asked::jsonb) = 0 or c.id in (select jsonb_array_elements_text(:asked::jsonb)))
 order by c.urgency, c.due_at, c.id

@@ -8,9 +8,9 @@
 -- token_id text
 with kept as (
     insert into vcs_hook_removals
-        (id, organization_id, connection, provider, api_url, identifier, hooks, token_id, token_sealed)
+        (id, organization_id, connection, provider, api_url, identifier, hooks, token_id, token_sealed, pool_id)
     select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, c.provider,
-        c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed
+        c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed, c.pool_id
     from vcs_connections c
     join vcs_tokens t on t.connection_id = c.id
     join vcs_repositories r on r.connection_id = c.id

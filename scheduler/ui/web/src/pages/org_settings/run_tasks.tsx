@@ -6,12 +6,14 @@ import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { flag, linksOf, object, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import type { Values } from "../../objects/fields.ts";
-import type { ObjectKind } from "../../objects/kinds.ts";
+import type { Options, Values } from "../../objects/fields.ts";
+import { namesOf, type ObjectKind } from "../../objects/kinds.ts";
 import { enforcements, stages } from "../task_words.ts";
 import { ObjectPages } from "./object_page.tsx";
 
 const isGlobal = (values: Values) => values["global-configuration.enabled"] === true;
+
+const noPool = "None: the site sends them";
 
 const kind: ObjectKind = {
 	type: "tasks",
@@ -24,6 +26,14 @@ const kind: ObjectKind = {
 	fields: [
 		{ name: "name", label: "Name", kind: "text" },
 		{ name: "url", label: "Endpoint URL", kind: "url", hint: "It gets a test request when you save it, and must answer with 200." },
+		{
+			name: "agent-pool",
+			label: "Agent pool that sends the requests",
+			kind: "choice",
+			relation: "agent-pools",
+			hint: "For a service that only workers of this pool reach. One of them must run with request forwarding.",
+			options: [["", noPool]],
+		},
 		{ name: "description", label: "Description", kind: "text" },
 		{
 			name: "hmac-key",
@@ -67,13 +77,19 @@ function usedBy(item: Resource) {
 	return object(item, "global-configuration").enabled === true ? "All" : String(linksOf(item, "workspace-tasks").length);
 }
 
+function withPools(pools: readonly Resource[]): ObjectKind {
+	const options: Options = [["", noPool], ...namesOf(pools)];
+	return { ...kind, fields: kind.fields.map((field) => (field.name === "agent-pool" ? { ...field, options } : field)) };
+}
+
 export default function RunTasks({ params }: PageProps) {
+	const pools = useDocument(address(`/organizations/${segment(params.org ?? "")}/agent-pools`, { "page[size]": 100 }));
 	return (
 		<ObjectPages
 			params={params}
 			section="run-tasks"
 			intro="Attach run tasks to workspaces in their settings."
-			kind={kind}
+			kind={withPools(pools.items)}
 			below="/tasks"
 			right="can-manage-run-tasks"
 			what="manage run tasks"

@@ -13,10 +13,13 @@ type PoolWords = { readonly relation: string; readonly label: string; readonly h
 const reading: PoolWords = {
 	relation: "agent-pool",
 	label: "Agent pool that reads the repositories",
-	hint: "For a provider that only workers of this pool reach. A notifier must reach the provider's API, too. Otherwise there are no commit statuses.",
+	hint: "For a provider that only workers of this pool reach. One of them must run with request forwarding, for commit statuses, comments and lists of repositories.",
 	none: "The shared pool",
 	save: "Save pool",
 };
+
+// The API of the site's GitHub App is the site's own, so no worker calls it.
+const readingByApp: PoolWords = { ...reading, hint: "For repositories that only workers of this pool reach." };
 
 const ofForks: PoolWords = {
 	relation: "fork-agent-pool",
@@ -40,7 +43,7 @@ function pathOf({ type, id }: Resource): string {
 export function ConnectionPools(props: Props) {
 	return (
 		<>
-			<ConnectionPool {...props} words={reading} />
+			<ConnectionPool {...props} words={props.connection.type === "oauth-clients" ? reading : readingByApp} />
 			<ConnectionPool {...props} words={ofForks} />
 		</>
 	);

@@ -61,6 +61,7 @@ function TaskResult({ view, result }: { readonly view: RunView; readonly result:
 	const tone = toneOf(result);
 	const failed = tone === "failure" || tone === "wait";
 	const called = times["running-at"] !== undefined;
+	const notDelivered = text(result, "delivery-error");
 	return (
 		<li class="task">
 			<div class="task-line">
@@ -81,9 +82,10 @@ function TaskResult({ view, result }: { readonly view: RunView; readonly result:
 					{text(result, "message") || "The task has said no reason."}
 				</p>
 			)}
+			{notDelivered && <p class="as-written">Not delivered yet: {notDelivered}. The request is sent again.</p>}
 			{tone === "wait" && <p class="muted">The task is advisory: the run goes on.</p>}
 			{(number(result, "task-result-outcomes-count") ?? 0) > 0 && <Outcomes result={result} open={failed || view.reader} />}
-			{called && !view.reader && <Deliveries result={result} run={view.run.id} />}
+			{(called || notDelivered) && !view.reader && <Deliveries result={result} run={view.run.id} />}
 			{isOpen(result) && called && !view.reader && <Redeliver view={view} result={result} />}
 		</li>
 	);
