@@ -122,6 +122,8 @@ class FakeScheduler:
         job = next((job for job in self.jobs if job.id == job_id), None)
         if not job:
             return 404, b"{}"
+        if what == "batch":
+            return self.batch(job, body)
         if method == "GET":
             job.asked.append(what)
             file = job.files.get(what)
@@ -131,6 +133,13 @@ class FakeScheduler:
         elif what == "result":
             job.result = json.loads(body)
         return 204, b""
+
+    def batch(self, job, body):
+        head, _, rest = body.partition(b"\n")
+        parts = json.loads(head)["parts"]
+        for part in parts:
+            job.sent[part["path"]], rest = rest[:part["size"]], rest[part["size"]:]
+        return 200, json.dumps({"parts": [{"status": 204}] * len(parts)}).encode()
 
     def offer(self, stage, files, contents=None, **facts):
         with self.lock:

@@ -11,6 +11,7 @@
  *     errored.part          of an apply: disk space for that file (ship/reserve)
  *     output                of an apply: the engine's output (ship/record)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
+ *     vault/                an empty folder, which is all that runyard-vault sees, if the job has a Vault
  *     *.tar.gz, *.json      downloads that are too large for the claim, and uploads; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
  *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
@@ -22,6 +23,7 @@
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
  *         vars/             a plan's .tfvars file, or an apply's file of ephemeral variables (0600), if there are any
  *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
+ *         credentials/      the files of the run's dynamic credentials (0600), if there are any
  *
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
@@ -52,14 +54,15 @@ struct workdir {
 		.path = NULL, .name = NULL, .jobs = -1, .top = -1, .root = -1                                          \
 	}
 
-#define WORKDIR_OVERRIDE   "zz_runyard_override.tf"
-#define WORKDIR_STATE      "state/terraform.tfstate"
-#define WORKDIR_WORKSPACES "workspaces"
-#define WORKDIR_PLAN       "out/plan"
-#define WORKDIR_PACKAGES   "packages"
-#define WORKDIR_VARIABLES  "vars/variables.tfvars"
-#define WORKDIR_EPHEMERAL  "vars/ephemeral.tfvars"
-#define WORKDIR_SSH_KEY    "home/.ssh/key"
+#define WORKDIR_OVERRIDE    "zz_runyard_override.tf"
+#define WORKDIR_STATE       "state/terraform.tfstate"
+#define WORKDIR_WORKSPACES  "workspaces"
+#define WORKDIR_PLAN        "out/plan"
+#define WORKDIR_PACKAGES    "packages"
+#define WORKDIR_VARIABLES   "vars/variables.tfvars"
+#define WORKDIR_EPHEMERAL   "vars/ephemeral.tfvars"
+#define WORKDIR_SSH_KEY     "home/.ssh/key"
+#define WORKDIR_CREDENTIALS "credentials"
 
 /* In the job's folder itself. */
 #define WORKDIR_OUTPUT "output"

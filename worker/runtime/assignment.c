@@ -106,6 +106,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->targets = json_at(source, "target-addrs");
 	to->replaces = json_at(source, "replace-addrs");
 	to->invokes = json_at(source, "invoke-addrs");
+	to->credentials = json_at(source, "credentials");
 	to->generate = json_bool_at(source, "generate-config", false);
 	to->debug = json_bool_at(source, "debug", false);
 	to->time_limit = json_int_at(source, "time-limit", 0);
@@ -131,6 +132,7 @@ int assignment_read(const json_t *source, struct assignment *ret_assignment, str
 {
 	struct assignment to = {.stage = STAGE_PLAN}; /* a job that is refused for its stage ends as a plan does */
 	const char *folder = text_or_empty(json_string_at(source, "working-directory"));
+	const char *refusal = text_or_empty(json_string_at(source, "refusal"));
 	int status;
 
 	if (identity_read(source, &to, err) < 0)
@@ -140,6 +142,8 @@ int assignment_read(const json_t *source, struct assignment *ret_assignment, str
 	status = stage_read(source, &to.stage, err);
 	if (status == 0 && !(to.working_directory = archive_path(folder + strspn(folder, "/"))))
 		status = err_set(err, ERR_INVALID, "the working directory \"%s\" leaves the configuration", folder);
+	if (status == 0 && *refusal)
+		status = err_set(err, ERR_INVALID, "%s", refusal);
 	to.source = json_incref((json_t *)source);
 	*ret_assignment = to;
 	return status;

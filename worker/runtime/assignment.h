@@ -53,6 +53,7 @@ struct assignment {
 	struct variable *variables; /* owned array, in increasing precedence */
 	size_t variable_count;
 	const json_t *targets, *replaces, *invokes; /* arrays of addresses */
+	const json_t *credentials;                  /* unchecked (identity/credentials.h); or NULL */
 };
 
 /* Takes a reference to `source`.

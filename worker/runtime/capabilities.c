@@ -45,6 +45,8 @@ static json_t *list_make(const struct worker *worker)
 		helper_add(list, "sentinel", "runyard-policy");
 	if (has_engine || *options->price_books || *options->infracost)
 		json_array_append_new(list, json_string("cost"));
+	if (has_engine)
+		helper_add(list, "identity", "runyard-vault");
 	return list;
 }
 

@@ -9,6 +9,7 @@
  *  - A plan and an apply need an engine.
  *  - The stage opa needs the program of --opa, or --opa-mirror, the stage sentinel that of --sentinel. Without that
  * option, a worker that has an engine or opa evaluates Sentinel-language policies by runyard-policy.
+ *  - Dynamic credentials need runyard-vault, which is installed with the worker.
  *  - A cost estimate needs no installed program. A worker without an engine makes estimates only if --price-books or
  *    --infracost is set.
  *

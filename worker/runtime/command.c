@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/exec/child.h"
+#include "worker/identity/credentials.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
 #include "worker/sandbox/base.h"
@@ -103,14 +104,33 @@ static void add_cost(struct texts *env)
 			texts_add(env, "%s", *at);
 }
 
+int command_credentials(const struct job *job, struct texts *env, struct err *err)
+{
+	_cleanup_(buf_release) struct buf seen = BUF_INIT(65536);
+	_cleanup_(freep) char *own = command_path(job, WORKDIR_CREDENTIALS);
+	struct credential_paths paths = {.own = own, .stable = own};
+
+	if (!job->host->sandbox->bwrap) {
+		if (workdir_seen(&job->assignment, WORKDIR_CREDENTIALS, &seen) < 0)
+			return err_set(err, ERR_TOO_LARGE, "the working directory is too deep");
+		paths.stable = buf_str(&seen);
+	}
+	return credentials_environment(job->credentials, &paths, env, err);
+}
+
+/* The step that takes the credentials has checked that they fit into an environment. */
 static void add_job(const struct job *job, const struct command *command, struct texts *env)
 {
+	struct err err = ERR_INIT;
+
 	if (job->assignment.debug && command->output == OUTPUT_LOG)
 		texts_add(env, "TF_LOG=TRACE");
 	add_run(&job->assignment, env);
 	if (command->with_ssh_key && *job->assignment.ssh_key)
 		texts_add(env, "%s", ssh_command);
 	variables_environment(&job->assignment, env);
+	if (command->with_credentials)
+		command_credentials(job, env, &err);
 }
 
 void command_environment(struct texts *env)

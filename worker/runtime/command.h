@@ -6,6 +6,8 @@
 
 #include "worker/runtime/job.h"
 
+struct err;
+
 enum command_output {
 	OUTPUT_LOG,   /* standard output and error are the job's log */
 	OUTPUT_FILE,  /* standard output goes to the file `out`; errors are kept */
@@ -23,7 +25,8 @@ struct command {
 	const char *name; /* "init"; used in metrics and messages */
 	struct texts args;
 	enum command_env env;
-	bool with_ssh_key; /* git uses the workspace's SSH key */
+	bool with_ssh_key;     /* git uses the workspace's SSH key */
+	bool with_credentials; /* ENV_JOB: the run's dynamic credentials, too (identity/credentials.h) */
 	enum command_output output;
 	int out;       /* OUTPUT_FILE; borrowed */
 	bool recorded; /* OUTPUT_LOG: the output is also written to WORKDIR_OUTPUT in the job's folder (upload/record.h)
@@ -43,6 +46,8 @@ void command_run(struct job *job, struct command *command);
 void command_failed(struct job *job, const char *name, int code, const char *errors);
 /* Adds the variables that every engine gets: fixed ones, and the worker's own settings for network access. */
 void command_environment(struct texts *env);
+/* Adds the variables of the job's dynamic credentials. ERR_TOO_LARGE. */
+int command_credentials(const struct job *job, struct texts *env, struct err *err);
 /* The path of a file below the job's root ("" for the root), as the job's programs see it. The caller frees it. */
 char *command_path(const struct job *job, const char *path);
 

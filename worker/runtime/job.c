@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/exec/child.h"
+#include "worker/identity/vault_session.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
 #include "worker/rescue/rescue.h"
@@ -103,8 +104,11 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	job->states = (struct states){.inotify = -1};
 	log_info("job claimed", "run", assignment->run, "job", assignment->job, "stage", stages[assignment->stage].name,
 		NULL);
-	if (refusal)
+	if (refusal) {
 		job_fail(job, OUTCOME_ERRORED, "%s", refusal->message);
+		joblog_write(&job->log, refusal->message);
+		joblog_write(&job->log, "\n");
+	}
 	job->stop = assignment->stop;
 	job_limits_begin(job);
 	job_hold(job);
@@ -152,6 +156,7 @@ void job_free(struct job *job)
 	loop_timer_clear(job->host->loop, &job->begin_timer);
 	loop_timer_clear(job->host->loop, &job->over_timer);
 	job_limits_release(job);
+	vault_session_free(job->vault);
 	network_release(job->network);
 	closep(&job->network_user);
 	states_release(&job->states);
@@ -171,6 +176,7 @@ void job_free(struct job *job)
 	workdir_release(&job->dir);
 	assignment_release(&job->assignment);
 	json_decref(job->unrecorded);
+	json_decref(job->credentials);
 	free(job->folder);
 	free(job->engine);
 	texts_release(&job->programs);
@@ -504,6 +510,8 @@ void job_renew(struct job *job, const struct keeper_lease *lease)
 	job->lease = *lease;
 	if (job->child)
 		child_renew(job->child, lease);
+	if (job->vault)
+		vault_session_renew(job->vault, lease);
 }
 
 void job_stop_child(struct job *job, bool force)
@@ -547,6 +555,8 @@ void job_lose(struct job *job)
 		return; /* the apply and its states go on */
 	if (job->child)
 		child_kill(job->child);
+	if (job->vault)
+		vault_session_kill(job->vault);
 	job_hold(job);
 	channel_give_up(&job->channel);
 	engines_leave(job->host->engines, job);

@@ -8,12 +8,13 @@
  *  1. A job is a list of steps (stage/plan, stage/apply). A step starts its work and takes a hold for each operation
  *     that ends later. When the last hold is released, the next step runs.
  *  2. A stop, or the first step that fails, skips to the closing steps. Closing steps always run, in order.
- *  3. At most one program of the job runs at a time. The job gives its result only when its last process has ended,
- *     the log is delivered, and the scheduler has accepted or refused the last state.
+ *  3. At most one program of the job runs at a time, beside a Vault session, which keeps the tokens of the run alive.
+ *     The job gives its result only when its last process has ended, the log is delivered, and the scheduler has
+ *     accepted or refused the last state.
  *  4. A job is lost if the scheduler gave the attempt up. A lost job gives no result. Its program is killed, except
  *     for terraform's apply, which goes on and sends its states.
- *  5. Only terraform's apply outlives the lease. No other program is started or still runs when another worker may
- *     have the job, even if this process is stopped meanwhile (keeper/keeper.h).
+ *  5. Only terraform's apply outlives the lease, with its Vault session. No other program is started or still runs when
+ *     another worker may have the job, even if this process is stopped meanwhile (keeper/keeper.h).
  *  6. A plan whose JSON nothing waits for gives its result before the plan is shown. The remaining work is optional:
  *     its failure only goes to the worker's log. It begins when a slot is free (slots.c), and has no network.
  */
@@ -46,6 +47,7 @@ struct rescue;
 struct schemas;
 struct step;
 struct unsent;
+struct vault_session;
 
 /* Programs and limits for the evaluation of policies. */
 struct policy_host {
@@ -158,6 +160,10 @@ struct job {
 	struct child_kind child_kind;
 	bool child_spoke;   /* it has written output, so its signal handlers are installed */
 	bool interrupt_due; /* interrupt it at its first output */
+
+	json_t *credentials;         /* checked (identity/credentials.h), with the secrets from Vault; or NULL; owned */
+	struct vault_session *vault; /* or NULL; its program is the `child` until it has logged in */
+	bool vault_held;             /* the current step waits for the login, or for the session's end */
 
 	struct policy_stage *policies; /* stage/policy; or NULL */
 	void (*policies_free)(struct policy_stage *policies);

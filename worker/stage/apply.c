@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/engine/arguments.h"
+#include "worker/identity/vault_session.h"
 #include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
@@ -93,6 +94,7 @@ static void step_apply(struct job *job)
 {
 	struct command command = {.name = "apply",
 		.env = ENV_JOB,
+		.with_credentials = true,
 		.output = OUTPUT_LOG,
 		.recorded = true,
 		.kind = {.in_order = true, .outlives = true},
@@ -107,6 +109,8 @@ static void step_apply(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't watch the state: %s", err.message);
 		return;
 	}
+	if (job->vault)
+		vault_session_outlive(job->vault);
 	arguments_apply(&job->assignment, again < 0 ? NULL : ephemeral, plan, &command.args);
 	command_run(job, &command);
 }
@@ -189,12 +193,14 @@ const struct step apply_steps[] = {
 	{"fetch", step_fetch, false},
 	{"unpack", step_unpack, false},
 	{"begin", step_begin, false},
+	{"credentials", step_credentials, false},
 	{"get", step_get, false},
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},
+	{"revoke", step_revoke, true},
 	{"check", step_check_applied, true},
 	{"compare", step_compare, true},
 	{"over", step_over, true},

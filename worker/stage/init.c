@@ -71,8 +71,12 @@ static void get_done(struct job *job, int code, const char *errors)
 
 void step_get(struct job *job)
 {
-	struct command command = {
-		.name = "get", .env = ENV_JOB, .with_ssh_key = true, .output = OUTPUT_QUIET, .done = get_done};
+	struct command command = {.name = "get",
+		.env = ENV_JOB,
+		.with_ssh_key = true,
+		.with_credentials = true,
+		.output = OUTPUT_QUIET,
+		.done = get_done};
 	struct err err = ERR_INIT;
 
 	if (!job->init_wanted || !job->has_modules)

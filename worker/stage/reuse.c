@@ -9,7 +9,8 @@
  *  - the unpacked configuration with its lock file, and the working directory in it;
  *  - the engine's binary;
  *  - the organization's id, and the access to its registries: credentials, and with modules the job's whole
- *    environment and the workspace's SSH key. So a run gets only what its own credentials could get.
+ *    environment, the workspace's SSH key, and the configurations of its dynamic credentials, whose tokens are the
+ *    workspace's. So a run gets only what its own credentials could get.
  *
  * Init also installs the providers that the state names: they must be among the kept ones. exec/pinned decides how
  * long a result is valid. If a part is missing when the result is unpacked, init runs.
@@ -139,11 +140,29 @@ static bool providers_suffice(const struct job *job, int folder)
 
 /* ---- the key ---- */
 
+/* Each run has tokens of its own, with the workspace as their subject. */
+static void add_credentials(const struct assignment *assignment, json_t *key)
+{
+	const json_t *item;
+	size_t i;
+
+	if (json_array_size(assignment->credentials))
+		json_array_append_new(key, json_string(assignment->workspace_id));
+	json_array_foreach((json_t *)assignment->credentials, i, item)
+	{
+		json_t *copy = json_deep_copy(item);
+
+		json_object_del(copy, "token");
+		json_array_append_new(key, copy);
+	}
+}
+
 static void add_environment(const struct job *job, json_t *key)
 {
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
 
 	if (job->has_modules) {
+		add_credentials(&job->assignment, key);
 		variables_environment(&job->assignment, &env);
 		texts_add(&env, "%s", job->assignment.ssh_key);
 		if (job->tofu) /* a module's source may use terraform.workspace */

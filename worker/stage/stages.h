@@ -45,6 +45,11 @@ void init_useless(struct job *job);
 /* settle.c: begins the log with three lines on what runs. */
 void step_begin(struct job *job);
 
+/* credentials.c: gets the run's dynamic credentials, from Vault too, and writes their files. */
+void step_credentials(struct job *job);
+/* Removes the files, and ends the job's Vault session, which revokes its tokens. */
+void step_revoke(struct job *job);
+
 /* init.c: fetches modules, then installs providers and the backend, then keeps the new provider packages. */
 void step_get(struct job *job);
 void step_init(struct job *job);
