@@ -39,6 +39,7 @@ PAGES = {
     "/app/:org/workspaces/:ws/settings/team-access": "Custom",
     "/app/:org/workspaces/:ws/settings/notifications": "Run completed",
     "/app/:org/workspaces/:ws/settings/remote-state": "storage",
+    "/app/:org/workspaces/:ws/settings/identity": "Subject of applies",
     "/app/:org/workspaces/:ws/settings/destruction": "Delete workspace",
     "/app/admin/organizations": "acme",
     "/app/admin/users": "rita",
@@ -78,6 +79,7 @@ PAGES = {
 VIEWS = {
     "/app/:org/workspaces?status=errored&q=nothing": "Nothing matches",
     "/app/:org/workspaces/empty": "No run",
+    "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
     "/app/:org/workspaces/:ws/runs/:run?view=events": "created",
@@ -183,6 +185,8 @@ class RichSite:
         api.post(f"{self.base}/organization-memberships", {"data": {"type": "organization-memberships", "attributes": {"email": "eve@example.com"}, "relationships": invited}})
         api.variable(ids["net-prod"], "region", say("eu-west-1"), description=say("Where it runs"))
         api.variable(ids["net-prod"], "TOKEN", "wine-dark", category="env", sensitive=True)
+        for key, value in {"AWS_PROVIDER_AUTH": "true", "AWS_RUN_ROLE_ARN": "arn", "AWS_WORKLOAD_IDENTITY_AUDIENCE": say("mine"), "VAULT_PROVIDER_AUTH": "true"}.items():
+            api.variable(ids["empty"], f"TFC_{key}", value, category="env")
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": say("Common values"), "description": say("For all"), "priority": True},
                   {"workspaces": [{"type": "workspaces", "id": ids["net-prod"]}]})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "region", "value": say("us-east-1"), "category": "terraform"})

@@ -75,6 +75,7 @@ export const sectionWords = {
 	"team-access": "Team access",
 	notifications: "Notifications",
 	"remote-state": "Remote state",
+	identity: "Identity",
 	destruction: "Destruction",
 } as const;
 
