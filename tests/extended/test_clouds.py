@@ -21,8 +21,8 @@ class Here(google.auth.transport.requests.Request):
     def __call__(self, url, **more):
         asked.append(url)
         return super().__call__(os.environ["TOKEN_SERVER"] + urlsplit(url).path, **more)
-credentials, _ = google.auth.load_credentials_from_file(sys.argv[1] if len(sys.argv) > 1 else os.environ["GOOGLE_APPLICATION_CREDENTIALS"], scopes=["https://www.googleapis.com/auth/cloud-platform"])
-credentials.refresh(Here())
+file = sys.argv[1] if len(sys.argv) > 1 else os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
+credentials, _ = google.auth.load_credentials_from_file(file, scopes=["https://www.googleapis.com/auth/cloud-platform"], request=Here())  # asks for the project
 print("GOOGLE", os.environ["PHASE"], type(credentials).__module__, credentials.service_account_email, credentials.token[:9], *asked, flush=True)
 """
 # Azure's SDK sends assertions only by https, so its transport has the test's server in Microsoft's place.
