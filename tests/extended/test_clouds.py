@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MPL-2.0
 """What the official SDKs of AWS, Google Cloud and Azure make of the credentials of real runs, inside of these runs."""
 
+import json
 import shutil
+import subprocess
 import uuid
 
 import pytest
 
 from support.clouds import Moto, TokenServer, prepared
+from support.identity_page import pasted
 from support.identity_site import CONFIGURATION, ROLES, open_identity_site, subject
 from support.site import new_folder
 
@@ -92,6 +95,28 @@ def test_aws_gives_plan_and_apply_their_roles(site, name):
     site.api.wait_status(run, "applied")
     for phase, own in zip(ROLES, ("reader", "writer")):
         assert f"AWS {phase} arn:aws:sts::123456789012:assumed-role/{own}/terraform-{run}" in site.api.log(run, phase)
+
+
+MAKE_ROLE = """import boto3, json, sys
+made = boto3.client("iam", region_name="us-east-1").create_role(**json.loads(sys.argv[1]))
+print(made["Role"]["Arn"])
+"""
+
+
+def test_aws_takes_the_trust_policies_of_the_identity_page(site, moto, name, tmp_path):
+    """moto checks the form of a trust policy, and takes every identity."""
+    made = site.workspace(name, site.look["aws"], site.common)
+    texts, variables = pasted(tmp_path, "aws", {"id": made, "organization": "acme", **site.api.get(f"workspaces/{made}/workload-identity").data["attributes"]})
+    environment = {"AWS_ENDPOINT_URL": moto.url, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    for title, role_name in (("Trust policy of the role for plans", "PLAN_ROLE"), ("Trust policy of the role for applies", "APPLY_ROLE")):
+        role = {"RoleName": f"{name}-{role_name}", "AssumeRolePolicyDocument": texts[title].replace("ACCOUNT_ID", "123456789012")}
+        done = subprocess.run([prepared() / "bin/python", "-c", MAKE_ROLE, json.dumps(role)], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        variables = {key: value.replace(f"arn:aws:iam::ACCOUNT_ID:role/{role_name}", done.stdout.strip()) for key, value in variables.items()}
+    for key, value in variables.items():
+        site.api.variable(made, key, value, category="env")
+    for phase, log in zip(ROLES, site.applied(made)):
+        assert f"assumed-role/{name}-{phase.upper()}_ROLE/" in log
 
 
 def test_aws_gives_a_tag_its_role(site, name):
