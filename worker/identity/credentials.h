@@ -41,7 +41,8 @@ const char *credential_value(const json_t *item, const char *member);
 /* The configuration's name in messages: "aws", "aws (tag PROD)". */
 void credential_title(const json_t *item, char ret_title[MAX_CREDENTIAL_TITLE]);
 
-/* Whether a text from Vault can be used: one line of printable characters, or of the letters of keys and tokens. */
+/* Whether a text from Vault can be used: one line of printable characters, or of the characters that keys and tokens
+ * have. */
 bool credential_line_fits(const char *value);
 bool credential_word_fits(const char *value);
 
@@ -61,8 +62,9 @@ struct credential_paths {
 int credentials_files(const json_t *credentials, const struct credential_paths *paths,
 	int (*fn)(void *data, const char *path, struct bytes content, struct err *err), void *data, struct err *err);
 /* Sets the variables of the default configurations, and TF_VAR_... for the input variables of all kinds that the job
- * has. They replace variables of the same name. ERR_TOO_LARGE: a value does not fit into an environment. */
-int credentials_environment(
-	const json_t *credentials, const struct credential_paths *paths, struct texts *env, struct err *err);
+ * has, or of those that are members of `only`, unless that is NULL. They replace variables of the same name.
+ * ERR_TOO_LARGE: a value does not fit into an environment. */
+int credentials_environment(const json_t *credentials, const struct credential_paths *paths, const json_t *only,
+	struct texts *env, struct err *err);
 
 #endif

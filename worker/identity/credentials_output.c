@@ -267,13 +267,14 @@ static bool has_kind(const json_t *credentials, enum credential_kind kind)
 	return false;
 }
 
-static int variables_set(const json_t *credentials, const char *base, struct texts *env, struct err *err)
+static int variables_set(
+	const json_t *credentials, const char *base, const json_t *only, struct texts *env, struct err *err)
 {
 	for (enum credential_kind kind = 0; kind < CREDENTIAL_KINDS; kind++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(MAX_VARIABLE);
 		_cleanup_(freep) char *name = mem_printf("TF_VAR_%s", variables[kind]);
 
-		if (!has_kind(credentials, kind))
+		if (!has_kind(credentials, kind) || (only && !json_object_get(only, variables[kind])))
 			continue;
 		value.limit -= strlen(name) + 1;
 		if (variable_write(credentials, kind, base, &value) < 0)
@@ -284,8 +285,8 @@ static int variables_set(const json_t *credentials, const char *base, struct tex
 	return 0;
 }
 
-int credentials_environment(
-	const json_t *credentials, const struct credential_paths *paths, struct texts *env, struct err *err)
+int credentials_environment(const json_t *credentials, const struct credential_paths *paths, const json_t *only,
+	struct texts *env, struct err *err)
 {
 	const json_t *item;
 	size_t i;
@@ -295,5 +296,5 @@ int credentials_environment(
 		if (!*credential_value(item, "tag"))
 			environment_of(item, paths->own, env);
 	}
-	return variables_set(credentials, paths->stable, env, err);
+	return variables_set(credentials, paths->stable, only, env, err);
 }

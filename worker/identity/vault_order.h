@@ -3,7 +3,7 @@
 #define WORKER_IDENTITY_VAULT_ORDER_H
 
 /*
- * What runyard-vault does for a job, and what it answers. Pure.
+ * The order of a job for runyard-vault, and the events that the program sends back. Pure.
  *
  * The order is one JSON document on its standard input:
  *

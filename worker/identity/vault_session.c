@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/loop/loop.h"
 #include "worker/exec/child.h"
@@ -27,6 +28,12 @@ struct vault_session {
 	void (*ended)(void *data, enum keeper_why why, const char *said);
 	void *data;
 };
+
+static void session_kill(struct vault_session *session)
+{
+	if (session->child)
+		child_kill(session->child);
+}
 
 /* ---- output ---- */
 
@@ -76,7 +83,7 @@ static bool output_read(struct vault_session *session)
 	session->total += (size_t)got;
 	if (session->total > MAX_ALL || buf_append(&session->line, chunk, (size_t)got) < 0) {
 		output_close(session);
-		vault_session_kill(session);
+		session_kill(session);
 		return false;
 	}
 	lines_take(session);
@@ -115,21 +122,18 @@ static void program_ended(void *data, const struct keeper_report *report)
 	release(session);
 }
 
-void vault_session_kill(struct vault_session *session)
-{
-	if (session->child)
-		child_kill(session->child);
-}
-
 static void finished_late(void *data)
 {
-	vault_session_kill(data);
+	session_kill(data);
 }
 
 void vault_session_finish(struct vault_session *session, int64_t kill_ms)
 {
+	if (!session->child)
+		return;
 	child_interrupt(session->child);
-	loop_timer_set(session->loop, &session->timer, kill_ms, finished_late, session);
+	if (!session->timer.due_ms || session->timer.due_ms > clock_mono_ms() + kill_ms)
+		loop_timer_set(session->loop, &session->timer, kill_ms, finished_late, session);
 }
 
 void vault_session_free(struct vault_session *session)

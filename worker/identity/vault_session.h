@@ -33,9 +33,9 @@ struct vault_session_spec {
 int vault_session_open(const struct vault_session_spec *spec, struct vault_session **ret_session, struct err *err);
 /* The program. Borrowed until its end. */
 struct child *vault_session_child(const struct vault_session *session);
-/* Asks the program to revoke its tokens and to end; it is killed after that time. */
+/* Asks the program to revoke its tokens and to end; it is killed after that time. Another call can only shorten it. */
+enum { VAULT_FINISH_MS = 30 * 1000, VAULT_HURRY_MS = 3 * 1000 };
 void vault_session_finish(struct vault_session *session, int64_t kill_ms);
-void vault_session_kill(struct vault_session *session);
 void vault_session_renew(struct vault_session *session, const struct keeper_lease *lease);
 /* From now on no lease limits the program; it still ends with this process. */
 void vault_session_outlive(struct vault_session *session);

@@ -115,7 +115,7 @@ int command_credentials(const struct job *job, struct texts *env, struct err *er
 			return err_set(err, ERR_TOO_LARGE, "the working directory is too deep");
 		paths.stable = buf_str(&seen);
 	}
-	return credentials_environment(job->credentials, &paths, env, err);
+	return credentials_environment(job->credentials, &paths, job->ephemeral, env, err);
 }
 
 /* The step that takes the credentials has checked that they fit into an environment. */

@@ -177,6 +177,7 @@ void job_free(struct job *job)
 	assignment_release(&job->assignment);
 	json_decref(job->unrecorded);
 	json_decref(job->credentials);
+	json_decref(job->ephemeral);
 	free(job->folder);
 	free(job->engine);
 	texts_release(&job->programs);
@@ -535,6 +536,8 @@ void job_stop(struct job *job, enum stop stop)
 		stop_name(stop), NULL);
 	job_hold(job);
 	job_stop_child(job, stop == STOP_FORCE);
+	if (job->vault && stop == STOP_FORCE)
+		vault_session_finish(job->vault, VAULT_HURRY_MS);
 	channel_give_up_downloads(&job->channel);
 	engines_leave(job->host->engines, job);
 	turn_leave(job, TURN_NONE);
@@ -556,7 +559,7 @@ void job_lose(struct job *job)
 	if (job->child)
 		child_kill(job->child);
 	if (job->vault)
-		vault_session_kill(job->vault);
+		vault_session_finish(job->vault, VAULT_HURRY_MS);
 	job_hold(job);
 	channel_give_up(&job->channel);
 	engines_leave(job->host->engines, job);

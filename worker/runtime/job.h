@@ -161,6 +161,7 @@ struct job {
 	bool child_spoke;   /* it has written output, so its signal handlers are installed */
 	bool interrupt_due; /* interrupt it at its first output */
 
+	json_t *ephemeral;           /* of an apply: the variables that may be ephemeral, or NULL; owned */
 	json_t *credentials;         /* checked (identity/credentials.h), with the secrets from Vault; or NULL; owned */
 	struct vault_session *vault; /* or NULL; its program is the `child` until it has logged in */
 	bool vault_held;             /* the current step waits for the login, or for the session's end */

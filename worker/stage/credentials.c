@@ -26,8 +26,6 @@
 
 static const char vault_folder[] = "vault";
 
-enum { REVOKE_MS = 30 * 1000, REVOKE_FORCED_MS = 3 * 1000 };
-
 /* The sentence may be a Vault's. */
 static void fail(struct job *job, const char *sentence)
 {
@@ -95,8 +93,10 @@ static void secret_came(struct job *job, const json_t *event)
 {
 	struct err err = ERR_INIT;
 
-	if (vault_take(job->credentials, event, &err) < 0)
+	if (vault_take(job->credentials, event, &err) < 0) {
 		fail(job, err.message);
+		vault_session_finish(job->vault, VAULT_FINISH_MS);
+	}
 	credentials_secrets(job->credentials, secret_redact, &job->redactor);
 }
 
@@ -287,5 +287,5 @@ void step_revoke(struct job *job)
 		return;
 	job_hold(job);
 	job->vault_held = true;
-	vault_session_finish(job->vault, job->stop == STOP_FORCE ? REVOKE_FORCED_MS : REVOKE_MS);
+	vault_session_finish(job->vault, job->stop == STOP_FORCE ? VAULT_HURRY_MS : VAULT_FINISH_MS);
 }

@@ -138,8 +138,9 @@ void step_fetch(struct job *job)
 struct unpacking {
 	struct job *job;
 	int folder;
-	bool links_fit; /* the init bundle is in place */
-	bool old_plan;  /* ...and an earlier worker made it */
+	bool links_fit;    /* the init bundle is in place */
+	bool old_plan;     /* ...and an earlier worker made it */
+	json_t *ephemeral; /* of an apply: the variables that may be ephemeral; owned */
 	struct err err;
 };
 
@@ -214,17 +215,19 @@ static int fill(struct unpacking *unpacking, char ret_digest[SHA256_HEX_SIZE])
 	return status;
 }
 
-/* Writes the values of ephemeral variables, because a plan file lacks them. */
+/* Writes the values of ephemeral variables, because a plan file lacks them. An engine may refuse other values of other
+ * variables than the plan's. */
 static void write_ephemeral(struct unpacking *unpacking)
 {
 	const struct job *job = unpacking->job;
-	json_auto_t *names = NULL;
 	struct version version;
 
+	unpacking->ephemeral = json_object();
 	if (version_parse(job->result.terraform_version, &version) < 0 || !engine_has_ephemeral(job->tofu, &version))
 		return;
-	names = folder_find_ephemeral(unpacking->folder);
-	workdir_write_ephemeral(&job->dir, &job->assignment, names, &unpacking->err);
+	json_decref(unpacking->ephemeral);
+	unpacking->ephemeral = folder_find_ephemeral(unpacking->folder);
+	workdir_write_ephemeral(&job->dir, &job->assignment, unpacking->ephemeral, &unpacking->err);
 }
 
 static void make_reserve(struct unpacking *unpacking)
@@ -275,6 +278,7 @@ static void unpacked(void *data)
 	closep(&job->init_bundle);
 	job->init_wanted = !unpacking->links_fit;
 	job->old_plan = unpacking->old_plan;
+	job->ephemeral = unpacking->ephemeral;
 	if (!job->init_wanted)
 		metric_add(M_INITS_REUSED, "stage=\"apply\"", 1);
 	free(unpacking);

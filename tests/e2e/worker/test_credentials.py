@@ -151,7 +151,7 @@ def test_programs_get_files_environment_and_variables(desks, engine):
     assert outputs.pop("token") == hashlib.sha256(token["aws"].encode()).hexdigest()
     assert outputs["aws"]["aliases"].keys() == {"PROD", "default"}
     assert outputs["tencentcloud"]["default"]["role_arn"] == BY_KIND["tencentcloud"]["role-arn"]
-    # What the plan carries is right on the worker of the apply.
+    # The paths in the plan exist on the worker of the apply.
     work = environment["PWD"]
     for value in (outputs["aws"]["aliases"]["PROD"]["shared_config_file"], outputs["gcp"]["default"]["credentials"], outputs["tencentcloud"]["default"]["token_file"]):
         path = os.path.normpath(os.path.join(work, value))
@@ -160,7 +160,8 @@ def test_programs_get_files_environment_and_variables(desks, engine):
     for job in (plan, apply):
         assert "Warning" not in log(job) and "undeclared" not in log(job)
     # Installing providers gets none of it; a module may be behind a cloud's login.
-    assert "AWS_WEB_IDENTITY_TOKEN_FILE" in environments["apply"] and "TF_VAR_tfc_aws_dynamic_credentials" in environments["apply"]
+    # The plan has the values of the input variables, and an engine may refuse other ones.
+    assert "AWS_WEB_IDENTITY_TOKEN_FILE" in environments["apply"] and "TF_VAR_tfc_aws_dynamic_credentials" not in environments["apply"]
     assert not [name for name in environments["init"] if name.startswith(("AWS", "ARM", "GOOGLE", "KUBE", "HCP", "TF_VAR_tfc"))]
     for desk in desks:
         assert not list((desk.worker.folder / "data/jobs").glob("*/root/credentials"))
@@ -195,10 +196,13 @@ def test_tokens_are_in_no_log_and_no_upload(desks):
         assert not [item for item in credentials if item["token"] in desk.worker.process.log()]
 
 
+@each_engine()
 def test_a_plan_and_its_apply_have_roles_of_their_own(desks):
-    """The files and the environment are the apply's, though the plan carries the variables."""
-    plan, apply = plan_and_apply(desks, looking(["aws"]), [credential("aws")], applied=[credential("aws", **{"role-arn": "arn:aws:iam::123456789012:role/apply"})])
-    assert apply.result["outcome"] == "passed"
+    """The files and the environment are the apply's. The plan carries the variables, also those that differ."""
+    of = lambda role: [credential("aws", **{"role-arn": f"arn:aws:iam::123456789012:role/{role}"}), credential("tencentcloud", **{"role-arn": f"qcs::cam::uin/100:roleName/{role}"})]
+    plan, apply = plan_and_apply(desks, looking(["aws", "tencentcloud"]), of("plan"), applied=of("apply"))
+    assert apply.result["outcome"] == "passed", log(apply)
+    assert "arning" not in log(apply) and json.loads(uploads_state(apply))["outputs"]["tencentcloud"]["value"]["default"]["role_arn"].endswith("/plan")
     environments, files = seen(apply)
     assert environments["provisioner"]["AWS_ROLE_ARN"].endswith(":role/apply") and "role_arn = arn:aws:iam::123456789012:role/apply\n" in files["aws/default/config"][1]
 
@@ -228,6 +232,31 @@ def test_a_default_that_is_missing_is_empty(desks):
     assert apply.result["outcome"] == "passed", log(apply)
     found = json.loads(uploads_state(apply))["outputs"]["seen"]["value"]
     assert found["default"] == {"shared_config_file": ""} and found["aliases"]["ONLY"]["shared_config_file"].endswith("credentials/aws/aliases/ONLY/config")
+
+
+@pytest.mark.parametrize("kind", ["auto", "none"])
+def test_paths_of_a_plan_fit_on_the_worker_of_its_apply(session_folder, kind):
+    """Also without a sandbox, where each job has paths of its own. The apply reads its own token there."""
+    files = {"envs/prod/main.tf": variable("kubernetes") + """
+output "planned" {
+  value = sha256(file(var.tfc_kubernetes_dynamic_credentials.default.token_path))
+}
+resource "terraform_data" "one" {
+  provisioner "local-exec" {
+    command = "sha256sum <${var.tfc_kubernetes_dynamic_credentials.aliases["B"].token_path}; ls -l ${var.tfc_kubernetes_dynamic_credentials.aliases["B"].token_path}"
+  }
+}
+"""}
+    desks = [Desk(session_folder, f"{name}-{kind}", kind).start() for name in ("plans", "applies")]
+    try:
+        of = lambda name: [credential("kubernetes", token=jwt(name)), credential("kubernetes", "B", token=jwt(name + "B"))]
+        plan, apply = plan_and_apply(desks, files, of("plan"), applied=of("apply"), working_directory="envs/prod")
+    finally:
+        for desk in desks:
+            desk.release()
+    assert apply.result["outcome"] == "passed", log(apply)
+    assert hashlib.sha256(jwt("applyB").encode()).hexdigest() in printed(apply) and "-rw-------" in printed(apply)
+    assert json.loads(uploads_state(apply))["outputs"]["planned"]["value"] in [hashlib.sha256(jwt(name).encode()).hexdigest() for name in ("plan", "apply")]
 
 
 def test_a_configuration_need_not_declare_the_variables(desks):
@@ -284,6 +313,20 @@ def test_other_stages_get_no_credentials(desks):
     from support.wait import until
     until(lambda: job.result, "the result")
     assert job.result["outcome"] == "passed" and jwt("aws") not in json.dumps([body.decode() for body in job.sent.values()])
+
+
+def test_a_result_of_init_is_kept_for_the_same_credentials_alone(desks):
+    """Modules may be fetched with them."""
+    files = {"main.tf": 'module "own" {\n  source = "./own"\n}\n', "own/main.tf": 'resource "terraform_data" "one" {}\n'}
+    worker = desks[0].worker
+
+    def reused(role, workspace="ws-AAAAAAAAAAAAAAAA"):
+        before = worker.metric("runyard_worker_inits_reused_total")
+        job = desks[0].run("plan", dict(files), [{**credential("aws", **{"role-arn": role}), "token": jwt(role + workspace)}], workspace={"id": workspace, "name": "network"})
+        assert job.result["outcome"] == "passed", log(job)
+        return worker.metric("runyard_worker_inits_reused_total") > before
+
+    assert [reused("a"), reused("a"), reused("b"), reused("b", "ws-BBBBBBBBBBBBBBBB"), reused("b")] == [False, True, False, False, True]
 
 
 def test_workers_say_that_they_can(desks):

@@ -162,7 +162,7 @@ static char *perform(struct transfer *transfer, const char *url, const char *bod
 {
 	CURL *easy = easy_new();
 	struct curl_slist *headers = headers_of(transfer->call);
-	char *to = NULL;
+	char *seen = NULL, *to = NULL;
 
 	curl_easy_setopt(easy, CURLOPT_URL, url);
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
@@ -175,8 +175,9 @@ static char *perform(struct transfer *transfer, const char *url, const char *bod
 	buf_reset(&transfer->answer);
 	*ret_code = curl_easy_perform(easy);
 	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status);
-	curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &to);
-	to = *ret_code == CURLE_OK && *ret_status / 100 == 3 ? mem_text(to) : NULL;
+	curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &seen);
+	if (*ret_code == CURLE_OK && *ret_status / 100 == 3)
+		to = mem_text(seen);
 	curl_easy_cleanup(easy);
 	curl_slist_free_all(headers);
 	return to;
