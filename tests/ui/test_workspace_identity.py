@@ -75,7 +75,8 @@ def test_what_is_copied_has_the_values_of_the_workspace(identity_page, site, axe
     assert json.loads(provider[-1]) == {"Url": site.scheduler.url, "ClientIDList": ["it's \"mine\" $(id)"]}
     opened(page, "Vault or OpenBao")
     role = copied(page, "Copy Vault or OpenBao: Role for applies")
-    assert json.loads("\n".join(role.splitlines()[1:-1]))["bound_claims"] == {"sub": subject("copied", "apply")}
+    workspace = site.api.get("organizations/acme/workspaces/copied").data["id"]
+    assert json.loads("\n".join(role.splitlines()[1:-1]))["bound_claims"] == {"sub": subject("copied", "apply"), "terraform_workspace_id": workspace}
     axe(page)
 
 

@@ -134,6 +134,7 @@ test("a role of Vault names subjects without patterns", () => {
 			[subjects.plan, subjects.apply, [subjects.plan, subjects.apply]],
 		);
 		assert.ok(found.every(({ role }) => role.bound_claims_type === "string" && role.bound_audiences[0] === hostile));
+		assert.ok(found.every(({ role }) => role.bound_claims.terraform_workspace_id === trust.id));
 	}
 });
 
@@ -145,12 +146,14 @@ test("Kubernetes has the texts in quotation marks", () => {
 	assert.ok(apply.includes(`  name: "runyard:${subjects.apply}"\n`) && apply.includes("  name: edit\n"));
 });
 
-test("HCP compares the subject", () => {
+test("HCP compares the workspace and the subject", () => {
 	const access = textsOf("hcp").map((text) => run("sh", text)[0]?.words.find((word) => word.startsWith("--conditional-access=")));
 	const equals = (phase: "plan" | "apply") => `jwt_claims.sub == "${subjects[phase]}"`;
 	assert.deepEqual(
 		access,
-		[equals("plan"), equals("apply"), `${equals("plan")} or ${equals("apply")}`].map((text) => `--conditional-access=${text}`),
+		[equals("plan"), equals("apply"), `${equals("plan")} or ${equals("apply")}`].map(
+			(text) => `--conditional-access=jwt_claims.terraform_workspace_id == "ws-1" and (${text})`,
+		),
 	);
 });
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 // What to paste at each cloud so that it trusts the runs of one workspace, and which variables to set here.
 //
-// A trust names subjects exactly, never with a pattern. Words in capitals, such as ACCOUNT_ID, are for the reader to replace.
+// A trust names subjects exactly, never with a pattern. A subject has names, which another workspace can get later: where
+// the cloud can compare the workspace's id, the trust has that, too. Words in capitals, such as ACCOUNT_ID, are for the
+// reader to replace.
 
 import { argument, awsValue, command, commandReading, type Flags, gcloudList, json, pasteable, quoted } from "./identity_quoting.ts";
 
@@ -180,7 +182,7 @@ function vaultRole({ id, audience }: Trust, subjects: readonly string[], phase: 
 		user_claim: "terraform_workspace_id",
 		bound_audiences: [audience],
 		bound_claims_type: "string",
-		bound_claims: { sub: oneOrMore(subjects) },
+		bound_claims: { sub: oneOrMore(subjects), terraform_workspace_id: id },
 		token_policies: ["POLICY"],
 		token_ttl: "20m",
 	});
@@ -266,11 +268,12 @@ const kubernetes: Cloud = {
 // ---- HCP ----
 
 function hcpProvider(trust: Trust, subjects: readonly string[], phase: Phase | "run"): string {
+	const equals = subjects.map((subject) => `jwt_claims.sub == ${quoted(subject)}`).join(" or ");
 	const also: Flags = trust.audience ? { "--allowed-audience": trust.audience } : {};
 	return command(`hcp iam workload-identity-providers create-oidc runyard-${phase}`, {
 		"--service-principal": `iam/project/HCP_PROJECT_ID/service-principal/${phase.toUpperCase()}_PRINCIPAL`,
 		"--issuer": trust.issuer,
-		"--conditional-access": subjects.map((subject) => `jwt_claims.sub == ${quoted(subject)}`).join(" or "),
+		"--conditional-access": `jwt_claims.terraform_workspace_id == ${quoted(trust.id)} and (${equals})`,
 		...also,
 	});
 }
@@ -318,7 +321,7 @@ export function audienceOf(cloud: Cloud, configured: string | undefined): string
 const privateHost =
 	/^([^.:]+|.*\.(local|localhost|internal)|(10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\..*|\[(::1|f[cd].*|fe[89ab].*)\])$/;
 
-// What is wrong with the issuer for verifiers on the internet. undefined: nothing that its address shows.
+// Says why verifiers can't use the issuer, as far as its address shows. undefined: they can.
 export function issuerProblem(issuer: string): string | undefined {
 	const verifiers = clouds.filter(({ https }) => https).map(({ name }) => name);
 	const names = `${verifiers.slice(0, -1).join(", ")} and ${verifiers.at(-1)}`;
