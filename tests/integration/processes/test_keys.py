@@ -137,6 +137,8 @@ def test_a_rotation_reads_tables_page_by_page(sealed, database, ask):
     one, _, fake, _, job = sealed
     offset = 100 * len(b"a line of the log\n")
     for line in range(PAGE_ROWS + 50):
+        if line % 100 == 0:
+            fake.heartbeat(job)
         fake.on(job, "PUT", f"log?offset={offset}", b"%d\n" % line)
         offset += len(b"%d\n" % line)
     ((chunks,),) = ask("select count(*) from log_chunks")
