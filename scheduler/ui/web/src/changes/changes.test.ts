@@ -155,10 +155,10 @@ test("20,000 rows are ordered, filtered and grouped fast", () => {
 		change(`module.m${i % 50}.t.r[${i}]`, i % 3 ? "create" : "delete", { module: `module.m${i % 50}` }),
 	);
 	const items = itemsOf(summary({ "resource-changes": rows }));
-	const began = performance.now();
+	const began = process.cpuUsage().user / 1000;
 	const entries = entriesOf(filterItems(items, { classes: new Set(), text: "r[1" }), "module", new Set());
 	assert.ok(entries.length > 10_000);
-	assert.ok(performance.now() - began < 1000);
+	assert.ok(process.cpuUsage().user / 1000 - began < 1000);
 });
 
 test("a fragment names a row, whatever its address", () => {

@@ -159,9 +159,9 @@ test("hostile values end: deep, wide, odd names and masks that do not fit", () =
 	assert.deepEqual(tree({ toString: 1 }, {}), ["removed toString: 1 -> "]);
 	assert.doesNotThrow(() => tree({ a: 1 }, { a: [1] }, { sensitive: [true], unknown: "x", changed: { a: { b: true } } }));
 	const long = Array.from({ length: 5000 }, (_, i) => i);
-	const began = performance.now();
+	const began = process.cpuUsage().user / 1000;
 	tree({ l: long }, { l: long.slice(1) });
-	assert.ok(performance.now() - began < 1000);
+	assert.ok(process.cpuUsage().user / 1000 - began < 1000);
 });
 
 test("texts are compared line by line with their words", async () => {
@@ -183,9 +183,9 @@ test("texts are compared line by line with their words", async () => {
 test("comparing hostile texts ends soon", async () => {
 	const differ = await differLoad();
 	const noise = (seed: number) => Array.from({ length: 4900 }, (_, i) => "abcdefgh\n"[(i * i * seed + i) % 9]).join(" ");
-	const began = performance.now();
+	const began = process.cpuUsage().user / 1000;
 	textPairs(noise(7), noise(13), differ);
-	assert.ok(performance.now() - began < 5000);
+	assert.ok(process.cpuUsage().user / 1000 - began < 5000);
 });
 
 test("HCL is escaped, and hides what is unknown or sensitive", () => {

@@ -83,12 +83,12 @@ test("patterns match as the browser's do", () => {
 
 test("catastrophic patterns take a linear time", () => {
 	const text = "a".repeat(30_000);
-	const began = performance.now();
+	const began = process.cpuUsage().user / 1000;
 	for (const source of ["(a+)+$x", "(a|aa)+b", "(a*)*c", ".*.*.*.*=", "(?:(?:a?)*)*z", "(a|a|a|a)*d"]) {
 		assert.equal(new Pattern(source, true).test(text), false);
 		assert.equal(new Pattern(source, false).find(text), undefined);
 	}
-	assert.ok(performance.now() - began < 5000);
+	assert.ok(process.cpuUsage().user / 1000 - began < 5000);
 });
 
 test("patterns that are wrong, too large or not supported say so", () => {

@@ -32,7 +32,7 @@ test("other escapes and controls are dropped, and no text with them", () => {
 });
 
 test("hostile escapes take a linear time", () => {
-	const began = performance.now();
+	const began = process.cpuUsage().user / 1000;
 	for (const piece of ["\x1b]", "\x1b[", "\x1b]8;;http://a", "\x1bP", "\r", "http://a)", "\x1b[38;5;", "((((", "\x1b[1m"]) {
 		const text = piece.repeat(60_000 / piece.length);
 		spansOf(text.slice(0, 8192));
@@ -40,7 +40,7 @@ test("hostile escapes take a linear time", () => {
 		searchedText(text);
 		lineOf(text, false);
 	}
-	assert.ok(performance.now() - began < 3000);
+	assert.ok(process.cpuUsage().user / 1000 - began < 3000);
 });
 
 test("carriage returns keep the last text", () => {
