@@ -84,8 +84,9 @@ def test_everything_ends_within_a_second_in_each_process(api_site, api, person, 
     assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 401
     assert waiting.answer().json["jobs"] is False  # its worker must authenticate again
     for stream in streams:
-        assert stream.closed.wait(1)
-    assert time.monotonic() - before < 2  # with the time of the requests of this test
+        assert stream.closed.wait(10)
+    # A second on an idle machine. Without the message of the suspension, streams end with their next comment: after 15 s.
+    assert time.monotonic() - before < 10
     assert api_site.ask("select count(*) from sessions where user_id = %s", person.user) == [(0,)]
     # The team's token and the run stay.
     assert Api(api.url, team_token, api.organization).call("GET", f"organizations/{api.organization}").status == 200
