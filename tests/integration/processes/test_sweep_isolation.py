@@ -12,7 +12,7 @@ from support.servers import ObjectStore
 from support.wait import PATIENCE, until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
-DAMAGE = "substr({0}, 1, 20) || '\\x00'::bytea || substr({0}, 22)"
+DAMAGE = "set_byte({0}, 20, get_byte({0}, 20) # 1)"
 
 
 @pytest.fixture

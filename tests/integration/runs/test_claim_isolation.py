@@ -70,7 +70,7 @@ def test_a_run_with_unreadable_variables_does_not_affect_other_claims(org, api_s
     workspace = org.workspace()
     org.variable(workspace, "name", "value")
     broken, fine = waiting_run(org, workspace), waiting_run(api_site.organization())
-    api_site.change("update run_inputs set snapshot_sealed = substr(snapshot_sealed, 1, 20) || '\\x00'::bytea || substr(snapshot_sealed, 22) where run_id = %s", broken)
+    api_site.change("update run_inputs set snapshot_sealed = set_byte(snapshot_sealed, 20, get_byte(snapshot_sealed, 20) # 1) where run_id = %s", broken)
     found = []
     until(lambda: found.extend(claimed(fake_worker, slots)) or fine in found, "the other run is claimed")
     assert found == [fine] and org.status(broken) == "errored"

@@ -194,7 +194,7 @@ def test_a_failing_target_affects_neither_the_apply_nor_other_targets(org, api_s
         org.upload(target, ONE)
     variable = org.variable(broken, "secret", "s3cr3t", sensitive=True)
     ((sealed,),) = api_site.ask("select value_sealed from variables where id = %s", variable)
-    api_site.change("update variables set value_sealed = substr(value_sealed, 1, 20) || '\\x00'::bytea || substr(value_sealed, 22) where id = %s", variable)
+    api_site.change("update variables set value_sealed = set_byte(value_sealed, 20, get_byte(value_sealed, 20) # 1) where id = %s", variable)
     run = apply(org, fake_worker, source)
     assert org.status(run) == "applied"
     triggered(org, fine)
