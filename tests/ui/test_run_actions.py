@@ -63,7 +63,7 @@ def test_of_two_people_who_confirm_one_wins_and_the_other_reads_who(site, open_r
             acted.append(route)
         route.continue_() if acted else route.abort()
 
-    mine.route(re.compile("/api/v2/runs/"), until_it_acts)
+    mine.route(re.compile("/api/v2/(runs|workspaces|organizations)/"), until_it_acts)
     theirs.get_by_role("dialog").get_by_role("button", name="Apply, destroying 3").dblclick()
     until(lambda: events(site.api, run, "confirmed"), "the apply is confirmed")
     mine.get_by_role("dialog").get_by_role("button", name="Apply, destroying 3").click()
