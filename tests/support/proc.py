@@ -20,9 +20,9 @@ def processes_with(text):
 
 
 def working_with(text):
-    """The same without the engine that shows a plan's file, and its keeper: they may outlive the plan's result. A process
-    that has just ended has no arguments."""
-    return [pid for pid in processes_with(text) if (given := arguments(pid)) and b"show" not in given]
+    """The same without the engine that shows a plan's file or its providers' schemas, and its keeper: they may outlive
+    the plan's result. A process that has just ended has no arguments."""
+    return [pid for pid in processes_with(text) if (given := arguments(pid)) and not {b"show", b"schema"} & set(given)]
 
 
 def arguments(pid):
