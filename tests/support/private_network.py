@@ -11,6 +11,7 @@ import threading
 
 from support.process import program
 from support.runyard import Worker
+from support.wait import until
 
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 SERVICES = "10.66.0.1"  # has no route from this machine
@@ -25,21 +26,20 @@ class PrivateNetwork:
     `inside` is the other end of it."""
 
     def __init__(self):
+        # The namespace has no name, which would be a mount of this machine: it lasts as long as a process in it.
+        self.holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        here = os.readlink("/proc/self/ns/net")
+        until(lambda: os.readlink(f"/proc/{self.holder.pid}/ns/net") != here, "the namespace is there")
         for number in itertools.count(os.getpid() % 200):
-            self.name = f"ry{number}"
-            self.link, self.outside, self.inside = f"ry{number}a", f"198.18.{number % 250}.1", f"198.18.{number % 250}.2"
-            if run("ip", "netns", "add", self.name, check=False).returncode == 0:
+            self.link, self.outside, self.inside = f"ry{number}", f"198.18.{number % 250}.1", f"198.18.{number % 250}.2"
+            if run("ip", "link", "add", self.link, "type", "veth", "peer", "name", "out", "netns", self.holder.pid, check=False).returncode == 0:
                 break
-            assert number < 1000, "no namespace can be made"
-        within = ("ip", "-n", self.name)
-        self.enter = ("ip", "netns", "exec", self.name)  # before a command
-        run("ip", "link", "add", self.link, "type", "veth", "peer", "name", "out", "netns", self.name)
+            assert number < 1000, "no link can be made"
+        self.enter = ("nsenter", f"--net=/proc/{self.holder.pid}/ns/net")  # before a command
         run("ip", "addr", "add", f"{self.outside}/30", "dev", self.link)
         run("ip", "link", "set", self.link, "up")
-        run(*within, "addr", "add", f"{self.inside}/30", "dev", "out")
-        run(*within, "link", "set", "out", "up")
-        run(*within, "link", "set", "lo", "up")
-        run(*within, "addr", "add", f"{SERVICES}/32", "dev", "lo")
+        for change in (f"addr add {self.inside}/30 dev out", "link set out up", "link set lo up", f"addr add {SERVICES}/32 dev lo"):
+            run(*self.enter, "ip", *change.split())
 
     def listener(self, address=SERVICES, port=0):
         """A socket that listens in the network. A thread of its own enters it, so that this process stays outside."""
@@ -47,7 +47,7 @@ class PrivateNetwork:
 
         def make():
             libc = ctypes.CDLL(None, use_errno=True)
-            with open(f"/run/netns/{self.name}") as network:
+            with open(f"/proc/{self.holder.pid}/ns/net") as network:
                 assert libc.setns(network.fileno(), NEW_NETWORK) == 0, os.strerror(ctypes.get_errno())
             listening = socket.socket()
             listening.bind((address, port))
@@ -63,8 +63,9 @@ class PrivateNetwork:
         return FarWorker(name, folder, self, address=self.inside, **options)
 
     def release(self):
-        run("ip", "netns", "del", self.name)
-        run("ip", "link", "del", self.link, check=False)  # it may be gone with the namespace
+        run("ip", "link", "del", self.link)
+        self.holder.kill()
+        self.holder.wait()
 
 
 class FarWorker(Worker):
@@ -76,7 +77,7 @@ class FarWorker(Worker):
 
     def launch(self):
         script = self.folder / f"{self.name}.sh"
-        script.write_text(f"#!/bin/sh\nexec ip netns exec {self.network.name} {program('runyard-worker')} \"$@\"\n")
+        script.write_text(f"#!/bin/sh\nexec {' '.join(self.network.enter)} {program('runyard-worker')} \"$@\"\n")
         script.chmod(0o755)
         self.binary = script
         return super().launch()
