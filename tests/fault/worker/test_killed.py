@@ -147,7 +147,7 @@ def test_an_engine_that_ignores_interrupts_is_killed_and_its_state_delivered(fol
     """The keeper kills it after --job-stop-seconds."""
     options = waiting_after_apply(folder, engine, gate)
     options["sandbox_bind"] += f",{before.folder}"
-    one = worker(job_stop_seconds=3, **options)
+    one = worker(job_stop_seconds=10, **options)
     workspace, run = killed_while_applying(api, one, before)
     gate.wait()
     one.start()
