@@ -18,7 +18,7 @@
  *    added meanwhile, it is aborted and sent again with their ids; the scheduler then ends the earlier one.
  */
 
-enum { LINGER_MS = 5, MAX_ADDED = 16, MAX_AWAITED = 8000, MAX_DONE = 8000 };
+enum { LINGER_MS = 5, MAX_ADDED = 16, MAX_BYTES = 4 << 20, MAX_AWAITED = 8000, MAX_DONE = 8000 };
 
 struct forwarder {
 	struct forwarder_spec spec;
@@ -210,9 +210,11 @@ static void add_send(void *data)
 {
 	struct forwarder *forwarder = data;
 	json_t *requests = json_array();
+	size_t bytes = 0;
 
 	for (struct forwarding *at = forwarder->head; at; at = at->next) {
-		at->in_call = json_array_size(requests) < MAX_ADDED;
+		bytes += at->delivery->body_len;
+		at->in_call = json_array_size(requests) < MAX_ADDED && (bytes < MAX_BYTES || at == forwarder->head);
 		if (at->in_call)
 			json_array_append_new(requests,
 				json_pack("{ss ss so}", "id", at->id.text, "pool", at->delivery->pool, "request",

@@ -59,6 +59,23 @@ static struct forward forward_of(const json_t *item, const char *receiver)
 		.request = json_object_get(item, "request")};
 }
 
+/* Adds one request. A request with a wrong form is refused alone: the others may be other organizations'. */
+static int forward_take(const struct store *store, const struct forward *forward, json_t *refused, struct err *err)
+{
+	json_t *refusal = NULL;
+
+	if (forward_check(forward, err) < 0 || forward_add(store, forward, &refusal, err) < 0) {
+		if (err->kind != ERR_INVALID)
+			return -1;
+		refusal = json_pack(
+			"{ss si ss sb}", "id", forward->id, "status", 0, "error", err->message, "forbidden", 1);
+		*err = (struct err)ERR_INIT;
+	}
+	if (refusal)
+		json_array_append_new(refused, refusal);
+	return 0;
+}
+
 int notifier_forwards(struct request *req, struct response *res, struct err *err)
 {
 	const json_t *requests = json_object_get(req->body, "requests"), *item;
@@ -73,12 +90,9 @@ int notifier_forwards(struct request *req, struct response *res, struct err *err
 	json_array_foreach(requests, i, item)
 	{
 		const struct forward forward = forward_of(item, receiver);
-		json_t *refusal;
 
-		if (forward_check(&forward, err) < 0 || forward_add(req->store, &forward, &refusal, err) < 0)
+		if (forward_take(req->store, &forward, refused, err) < 0)
 			return -1;
-		if (refusal)
-			json_array_append_new(refused, refusal);
 	}
 	return respond_json(res, 200, json_pack("{sO}", "refused", refused));
 }

@@ -317,6 +317,19 @@ def test_the_token_of_a_request_is_redacted_in_what_users_see(api, notifier, poo
     assert pending_tasks.deliveries(id)[0] == (200, "you sent ***", None)
 
 
+def test_a_request_that_is_too_large_fails_alone(api, receiver, notifier, pool, forwarder, pending_tasks, ask):
+    """The requests of one call to the scheduler are of many organizations."""
+    service = receiver.service(says("passed"), key=None)
+    forwarder()
+    url = "http://127.0.0.1:9/" + "x" * (1 << 20)
+    large, *others = pending_tasks.add(url, *[service.url] * 5, pool=pool[0], send=False)
+    notifier()
+    assert pending_tasks.ended(large) == "unreachable"
+    assert "larger than 1 MiB" in pending_tasks.column(large, "message")
+    for id in others:
+        assert pending_tasks.ended(id) == "passed"
+
+
 # ---- losses ----
 
 
