@@ -123,10 +123,12 @@ int workload_keys_replace(struct store *store, struct err *err)
 
 /* ---- signing ---- */
 
-/* Signers stay for the life of the process: other threads may sign with them. There are few. */
+/* Signers stay for the life of the process, also those of keys that sign no more: other threads may sign with them.
+ * There are few. */
 static struct {
 	pthread_mutex_t lock;
-	struct jose_signer *signer;
+	struct jose_signer **signers; /* the last one is of the key that signs */
+	size_t count;
 	int64_t read_at; /* in ms of a monotonic clock */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -135,8 +137,8 @@ static const struct jose_signer *kept_signer(void)
 	const struct jose_signer *signer = NULL;
 
 	pthread_mutex_lock(&kept.lock);
-	if (kept.signer && clock_mono_ms() - kept.read_at < KEPT_MS)
-		signer = kept.signer;
+	if (kept.count && clock_mono_ms() - kept.read_at < KEPT_MS)
+		signer = kept.signers[kept.count - 1];
 	pthread_mutex_unlock(&kept.lock);
 	return signer;
 }
@@ -145,12 +147,14 @@ static const struct jose_signer *kept_signer(void)
 static const struct jose_signer *signer_keep(struct jose_signer *signer)
 {
 	pthread_mutex_lock(&kept.lock);
-	if (kept.signer && text_equal(jose_signer_id(kept.signer), jose_signer_id(signer)))
+	if (kept.count && text_equal(jose_signer_id(kept.signers[kept.count - 1]), jose_signer_id(signer))) {
 		jose_signer_free(signer);
-	else
-		kept.signer = signer;
+	} else {
+		kept.signers = mem_resize(kept.signers, kept.count + 1, sizeof(struct jose_signer *));
+		kept.signers[kept.count++] = signer;
+	}
 	kept.read_at = clock_mono_ms();
-	signer = kept.signer;
+	signer = kept.signers[kept.count - 1];
 	pthread_mutex_unlock(&kept.lock);
 	return signer;
 }
