@@ -4,7 +4,6 @@
 import shutil
 from contextlib import contextmanager
 
-from support.runyard import KEYS, Scheduler
 from support.servers import Broker
 from support.site import Site, new_folder, release_all
 
@@ -59,21 +58,14 @@ class IdentitySite(Site):
         self.api.wait_status(run, "applied")
         return tuple(self.api.log(run, role) for role in ROLES)
 
-    def rotate(self, command="rotate"):
-        Scheduler.run_command("workload-keys", command, database_url=self.database, keys=KEYS)
-
-    def pass_hours(self, hours):
-        """The clock of the keys."""
-        self.ask("update workload_keys set signs_from = signs_from - make_interval(hours => %s)", hours)
-
 
 def subject(workspace, phase):
     return f"organization:acme:project:Default Project:workspace:{workspace}:run_phase:{phase}"
 
 
 @contextmanager
-def open_identity_site(postgres, sandbox, engine, ports, more_folders=(), authority=None):
-    """It is running. `ports` of the loopback can be reached by jobs. With an authority, the scheduler serves TLS."""
+def open_identity_site(postgres, sandbox, engine, ports, more_folders=()):
+    """It is running. `ports` of the loopback can be reached by jobs."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     site = IdentitySite(folder, bus, postgres, sandbox, engine, ports, more_folders)
