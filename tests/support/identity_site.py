@@ -4,6 +4,7 @@
 import shutil
 from contextlib import contextmanager
 
+from support.runyard import KEYS, Scheduler
 from support.servers import Broker
 from support.site import Site, new_folder, release_all
 
@@ -43,6 +44,18 @@ class IdentitySite(Site):
         path.chmod(0o755)
         return path
 
+    def serve_tls(self, authority):
+        """The scheduler's certificate is of that authority, which the worker trusts."""
+        serving = authority.serving("scheduler")
+        self.scheduler.trust = serving.pop("trust")
+        self.scheduler.options.update(serving)
+        self.worker.options["ca_file"] = authority.file
+
+    def start(self):
+        super().start()
+        self.api.trust = self.scheduler.trust
+        return self
+
     def workspace(self, name, look, variables):
         made = self.api.workspace(name, auto_apply=True)
         for key, value in {"LOOK": look, **variables}.items():
@@ -58,17 +71,26 @@ class IdentitySite(Site):
         self.api.wait_status(run, "applied")
         return tuple(self.api.log(run, role) for role in ROLES)
 
+    def rotate(self, command="rotate"):
+        Scheduler.run_command("workload-keys", command, database_url=self.database, keys=KEYS)
+
+    def pass_hours(self, hours):
+        """The clock of the keys."""
+        self.ask("update workload_keys set signs_from = signs_from - make_interval(hours => %s)", hours)
+
 
 def subject(workspace, phase):
     return f"organization:acme:project:Default Project:workspace:{workspace}:run_phase:{phase}"
 
 
 @contextmanager
-def open_identity_site(postgres, sandbox, engine, ports, more_folders=()):
-    """It is running. `ports` of the loopback can be reached by jobs."""
+def open_identity_site(postgres, sandbox, engine, ports, more_folders=(), authority=None):
+    """It is running. `ports` of the loopback can be reached by jobs. With an authority, the scheduler serves TLS."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     site = IdentitySite(folder, bus, postgres, sandbox, engine, ports, more_folders)
+    if authority:
+        site.serve_tls(authority)
     try:
         yield site.start()
     finally:
