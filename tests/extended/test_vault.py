@@ -10,6 +10,7 @@ import pytest
 
 from integration.identity.test_workload_identity import decoded
 from support.gate import Gate
+from support.identity_page import pasted
 from support.identity_site import ROLES, open_identity_site, subject
 from support.site import new_folder
 from support.vault import Refused, Vault
@@ -166,3 +167,19 @@ def test_a_replaced_key_ends_its_tokens(site, vault, name):
     assert key_of(vault.logins(name)[-1][0]) != key_of(old)
     with pytest.raises(Refused, match="signature"):
         vault.login(name, old)
+
+
+def test_what_the_identity_page_says_to_paste_works_as_copied(site, vault, name, tmp_path):
+    """The commands, by Vault's own program, with the reader's words replaced; then the variables."""
+    place = site.workspace(name, site.read, {})
+    identity = {"id": place, "organization": "acme", **site.api.get(f"workspaces/{place}/workload-identity").data["attributes"]}
+    texts, variables = pasted(tmp_path, "vault", identity)
+    vault.shell("vault auth disable jwt")  # the other tests' one
+    for title, policy in (("The issuer, once", ""), ("Role for plans", "plan"), ("Role for applies", "apply")):
+        vault.shell(texts[title].replace("POLICY", policy))
+    for key, value in variables.items():
+        site.api.variable(place, key, value.replace("https://VAULT:8200", vault.url), category="env")
+    logs = site.applied(place)
+    assert "word-of-the-plan" in logs[0] and "word-of-the-apply" in logs[1]
+    with pytest.raises(Refused, match="claim"):
+        vault.login(f"{place}-apply", vault.logins(f"{place}-plan")[0][0])

@@ -44,6 +44,18 @@ class IdentitySite(Site):
         path.chmod(0o755)
         return path
 
+    def serve_tls(self, authority):
+        """The scheduler's certificate is of that authority, which the worker trusts."""
+        serving = authority.serving("scheduler")
+        self.scheduler.trust = serving.pop("trust")
+        self.scheduler.options.update(serving)
+        self.worker.options["ca_file"] = authority.file
+
+    def start(self):
+        super().start()
+        self.api.trust = self.scheduler.trust
+        return self
+
     def workspace(self, name, look, variables):
         made = self.api.workspace(name, auto_apply=True)
         for key, value in {"LOOK": look, **variables}.items():
@@ -77,6 +89,8 @@ def open_identity_site(postgres, sandbox, engine, ports, more_folders=(), author
     folder = new_folder("site")
     bus = Broker(folder).start()
     site = IdentitySite(folder, bus, postgres, sandbox, engine, ports, more_folders)
+    if authority:
+        site.serve_tls(authority)
     try:
         yield site.start()
     finally:

@@ -2,7 +2,9 @@
 """A real Vault on 127.0.0.1 with everything in memory, for extended/: tests/tools/go builds it once, in minutes."""
 
 import json
+import os
 import shutil
+import subprocess
 import urllib.error
 import urllib.request
 
@@ -11,7 +13,7 @@ from support.process import Process, clean_environment, free_port
 from support.wait import PATIENCE
 
 ROOT_TOKEN = "root-of-the-tests"
-# What a run's token may do with itself, as HCP Terraform's documentation has it.
+# The rights of a run's token over itself, as in HCP Terraform's documentation.
 OWN_TOKEN = """
 path "auth/token/lookup-self" { capabilities = ["read"] }
 path "auth/token/renew-self" { capabilities = ["update"] }
@@ -39,7 +41,8 @@ class Vault:
         plugins = self.folder / "plugins"  # all programs in it are plugins
         plugins.mkdir()
         shutil.copy(built("vault") / "aws", plugins / "aws")
-        self.process = Process("vault", [built("vault") / "vault", "server", "-dev", f"-dev-root-token-id={ROOT_TOKEN}", f"-dev-listen-address=127.0.0.1:{self.port}",
+        self.program = built("vault") / "vault"
+        self.process = Process("vault", [self.program, "server", "-dev", f"-dev-root-token-id={ROOT_TOKEN}", f"-dev-listen-address=127.0.0.1:{self.port}",
                                          "-dev-no-store-token", f"-dev-plugin-dir={plugins}"], folder, env=clean_environment(HOME=self.folder))
 
     def start(self):
@@ -71,6 +74,12 @@ class Vault:
     def policy(self, name, rules=""):
         self.call("PUT", f"sys/policies/acl/{name}", {"policy": OWN_TOKEN + rules})
         return name
+
+    def shell(self, text):
+        """Runs commands with `vault` in PATH, as an administrator does."""
+        environment = clean_environment(HOME=self.folder, VAULT_ADDR=self.url, VAULT_TOKEN=ROOT_TOKEN, PATH=f"{self.program.parent}:{os.environ['PATH']}")
+        done = subprocess.run(["sh", "-ec", text], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
 
     # ---- logins with JWTs ----
 
