@@ -165,7 +165,7 @@ int body_pool(const struct request *req, const char *relation, const struct pool
 		return 0;
 	if (err->kind != ERR_INVALID)
 		return -1;
-	return err_at(err, pointer, "The provided agent pool does not exist or you are not authorized to use it");
+	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
 }
 
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)

@@ -206,7 +206,7 @@ def test_a_client_has_agent_pools(org, api_site, relation):
     strange, _ = api_site.organization().pool()
     for id in (strange, "apool-none", pool):
         answer = create_client(org, relations={relation: {"type": "agent-pools", "id": id}})
-        refused(answer, f"/data/relationships/{relation}", "The provided agent pool does not exist or you are not authorized to use it")
+        refused(answer, f"/data/relationships/{relation}", "the provided agent pool does not exist or you are not authorized to use it")
 
 
 def test_code_of_forks_is_not_planned_where_the_credential_is(org):
