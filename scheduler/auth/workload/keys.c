@@ -123,10 +123,15 @@ int workload_keys_replace(struct store *store, struct err *err)
 
 /* ---- signing ---- */
 
+struct kept_signer {
+	struct jose_signer *signer;
+	struct kept_signer *earlier;
+};
+
 /* Signers stay for the life of the process: other threads may sign with them. There are few. */
 static struct {
 	pthread_mutex_t lock;
-	struct jose_signer *signer;
+	struct kept_signer *newest;
 	int64_t read_at; /* in ms of a monotonic clock */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -135,22 +140,31 @@ static const struct jose_signer *kept_signer(void)
 	const struct jose_signer *signer = NULL;
 
 	pthread_mutex_lock(&kept.lock);
-	if (kept.signer && clock_mono_ms() - kept.read_at < KEPT_MS)
-		signer = kept.signer;
+	if (kept.newest && clock_mono_ms() - kept.read_at < KEPT_MS)
+		signer = kept.newest->signer;
 	pthread_mutex_unlock(&kept.lock);
 	return signer;
+}
+
+/* Takes the signer. */
+static void newest_set(struct jose_signer *signer)
+{
+	struct kept_signer *newest = mem_new(1, sizeof(*newest));
+
+	*newest = (struct kept_signer){.signer = signer, .earlier = kept.newest};
+	kept.newest = newest;
 }
 
 /* Takes the signer. Returns the one to use. */
 static const struct jose_signer *signer_keep(struct jose_signer *signer)
 {
 	pthread_mutex_lock(&kept.lock);
-	if (kept.signer && text_equal(jose_signer_id(kept.signer), jose_signer_id(signer)))
+	if (kept.newest && text_equal(jose_signer_id(kept.newest->signer), jose_signer_id(signer)))
 		jose_signer_free(signer);
 	else
-		kept.signer = signer;
+		newest_set(signer);
 	kept.read_at = clock_mono_ms();
-	signer = kept.signer;
+	signer = kept.newest->signer;
 	pthread_mutex_unlock(&kept.lock);
 	return signer;
 }
