@@ -4,6 +4,7 @@
 import shutil
 from contextlib import contextmanager
 
+from support.runyard import KEYS, Scheduler
 from support.servers import Broker
 from support.site import Site, new_folder, release_all
 
@@ -57,6 +58,13 @@ class IdentitySite(Site):
         run = self.run(workspace, configuration)
         self.api.wait_status(run, "applied")
         return tuple(self.api.log(run, role) for role in ROLES)
+
+    def rotate(self, command="rotate"):
+        Scheduler.run_command("workload-keys", command, database_url=self.database, keys=KEYS)
+
+    def pass_hours(self, hours):
+        """The clock of the keys."""
+        self.ask("update workload_keys set signs_from = signs_from - make_interval(hours => %s)", hours)
 
 
 def subject(workspace, phase):
