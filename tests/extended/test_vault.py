@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """Runs that log in to a real Vault with their identities."""
 
-import itertools
 import json
 import shutil
 import uuid

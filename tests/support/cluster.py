@@ -72,9 +72,7 @@ class Cluster:
         self.processes.append(process)
         return process.launch()
 
-    def start(self, authentication=None):
-        """authentication: the text of a file for --authentication-config."""
-        more = [f"--authentication-config={self._write('authentication.yaml', authentication)}"] if authentication else []
+    def start(self):
         client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         self.run("etcd", built("etcd") / "server", "--data-dir", self.folder / "etcd", "--listen-client-urls", client, "--advertise-client-urls", client,
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", "--unsafe-no-fsync", "--log-level", "warn")
@@ -87,7 +85,7 @@ class Cluster:
                        "--enable-admission-plugins=PodSecurity", f"--admission-control-config-file={self.folder}/admission.yaml", "--disable-admission-plugins=ServiceAccount",
                        "--endpoint-reconciler-type=none", f"--requestheader-client-ca-file={self.authority.file}", "--requestheader-username-headers=X-Remote-User",
                        "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", f"--proxy-client-cert-file={proxy}",
-                       f"--proxy-client-key-file={proxy_key}", *more)
+                       f"--proxy-client-key-file={proxy_key}")
         api.wait_until(lambda: self.get("/readyz") == "ok", "is ready")
         self.run("kube-controller-manager", built("kubernetes") / "kube-controller-manager", f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1",
                  f"--secure-port={free_port()}", f"--cert-dir={self.folder}/controller-manager", "--leader-elect=false", f"--service-account-private-key-file={self.folder}/sa.key",

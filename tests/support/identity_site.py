@@ -44,18 +44,6 @@ class IdentitySite(Site):
         path.chmod(0o755)
         return path
 
-    def serve_tls(self, authority):
-        """The scheduler's certificate is of that authority, which the worker trusts."""
-        serving = authority.serving("scheduler")
-        self.scheduler.trust = serving.pop("trust")
-        self.scheduler.options.update(serving)
-        self.worker.options["ca_file"] = authority.file
-
-    def start(self):
-        super().start()
-        self.api.trust = self.scheduler.trust
-        return self
-
     def workspace(self, name, look, variables):
         made = self.api.workspace(name, auto_apply=True)
         for key, value in {"LOOK": look, **variables}.items():
@@ -84,13 +72,11 @@ def subject(workspace, phase):
 
 
 @contextmanager
-def open_identity_site(postgres, sandbox, engine, ports, more_folders=(), authority=None):
-    """It is running. `ports` of the loopback can be reached by jobs. With an authority, the scheduler serves TLS."""
+def open_identity_site(postgres, sandbox, engine, ports, more_folders=()):
+    """It is running. `ports` of the loopback can be reached by jobs."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     site = IdentitySite(folder, bus, postgres, sandbox, engine, ports, more_folders)
-    if authority:
-        site.serve_tls(authority)
     try:
         yield site.start()
     finally:
