@@ -165,7 +165,9 @@ int body_pool(const struct request *req, const char *relation, const struct pool
 		return 0;
 	if (err->kind != ERR_INVALID)
 		return -1;
-	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
+	/* go-tfe's tests compare these sentences, of run tasks and of connections. */
+	return err_at(err, pointer, "%s provided agent pool does not exist or you are not authorized to use it",
+		text_equal(json_string_at(req->body, "data.type"), "tasks") ? "The" : "the");
 }
 
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)

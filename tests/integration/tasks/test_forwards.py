@@ -88,7 +88,7 @@ def test_pools_of_others_are_refused(api, api_of_another, receiver, ask):
     limited = send(api, "POST", f"organizations/{api.organization}/agent-pools", "agent-pools", name="limited", organization_scoped=False).data["id"]
     for id in (strange, shared, limited, "apool-none"):
         made = task_in(api, id)
-        assert "the provided agent pool does not exist" in refused_at(made, "/data/relationships/agent-pool"), made.text
+        assert "The provided agent pool does not exist" in refused_at(made, "/data/relationships/agent-pool"), made.text
 
 
 @pytest.fixture
