@@ -237,6 +237,7 @@ static int task_check(const struct task *task, struct err *err)
 static int input_read(const struct request *req, const char *organization_id, struct task_input *input, struct err *err)
 {
 	const struct pool_use use = {.organization_id = organization_id, .anywhere = true};
+	static const char refusal[] = "The provided agent pool does not exist or you are not authorized to use it";
 	struct task *task = &input->task;
 	const char *category = "task";
 
@@ -245,7 +246,8 @@ static int input_read(const struct request *req, const char *organization_id, st
 		body_text(req, "description", &task->description, err) < 0 ||
 		body_text(req, "hmac-key", &task->hmac_key, err) < 0 ||
 		body_text(req, "category", &category, err) < 0 || body_bool(req, "enabled", &task->enabled, err) < 0 ||
-		global_read(req, input, err) < 0 || body_pool(req, "agent-pool", &use, &task->pool_id, err) < 0)
+		global_read(req, input, err) < 0 ||
+		body_pool(req, "agent-pool", &use, refusal, &task->pool_id, err) < 0)
 		return -1;
 	if (category && !text_equal(category, "task"))
 		return err_at(err, "/data/attributes/category", "Category must be task");

@@ -11,9 +11,10 @@ int vcs_pools_read(const struct request *req, const char *organization_id, struc
 {
 	const struct pool_use all = {.organization_id = organization_id, .anywhere = true};
 	const struct pool_use forks = {.organization_id = organization_id, .any_scope = true};
+	static const char refusal[] = "the provided agent pool does not exist or you are not authorized to use it";
 
-	if (body_pool(req, "agent-pool", &all, &pools->pool_id, err) < 0 ||
-		body_pool(req, "fork-agent-pool", &forks, &pools->fork_pool_id, err) < 0)
+	if (body_pool(req, "agent-pool", &all, refusal, &pools->pool_id, err) < 0 ||
+		body_pool(req, "fork-agent-pool", &forks, refusal, &pools->fork_pool_id, err) < 0)
 		return -1;
 	if (!pools->fork_pool_id || !text_equal(pools->fork_pool_id, pools->pool_id))
 		return 0;

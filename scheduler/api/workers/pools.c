@@ -149,8 +149,8 @@ int body_run_limit(const struct request *req, long long *ret_limit, struct err *
 	return 0;
 }
 
-int body_pool(const struct request *req, const char *relation, const struct pool_use *use, const char **pool_id,
-	struct err *err)
+int body_pool(const struct request *req, const char *relation, const struct pool_use *use, const char *refusal,
+	const char **pool_id, struct err *err)
 {
 	char pointer[64];
 	const char *id;
@@ -165,9 +165,7 @@ int body_pool(const struct request *req, const char *relation, const struct pool
 		return 0;
 	if (err->kind != ERR_INVALID)
 		return -1;
-	/* go-tfe's tests compare these sentences, of run tasks and of connections. */
-	return err_at(err, pointer, "%s provided agent pool does not exist or you are not authorized to use it",
-		text_equal(json_string_at(req->body, "data.type"), "tasks") ? "The" : "the");
+	return err_at(err, pointer, "%s", refusal);
 }
 
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)

@@ -14,8 +14,8 @@ int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 int body_run_limit(const struct request *req, long long *ret_limit, struct err *err);
 
 /* The pool of a relationship of the body: *pool_id stays as it is if the relationship is absent, and is NULL if it is
- * null. ERR_INVALID at the relationship if the pool may not be used like that. */
-int body_pool(const struct request *req, const char *relation, const struct pool_use *use, const char **pool_id,
-	struct err *err);
+ * null. ERR_INVALID with the sentence `refusal` at the relationship if the pool may not be used like that. */
+int body_pool(const struct request *req, const char *relation, const struct pool_use *use, const char *refusal,
+	const char **pool_id, struct err *err);
 
 #endif
