@@ -278,29 +278,48 @@ static void pool_dismiss(struct claim_waiters *waiters, const char *pool_id, boo
 	}
 }
 
-struct dismissal {
+/* ---- after a commit ---- */
+
+struct later {
 	struct claim_waiters *waiters;
 	char pool_id[ID_SIZE];
+	void (*fn)(struct claim_waiters *waiters, const char *pool_id);
 };
 
-static void dismissal_committed(void *data, bool committed)
+static void later_committed(void *data, bool committed)
 {
-	struct dismissal *dismissal = data;
+	struct later *later = data;
 
-	if (committed) {
-		pool_dismiss(dismissal->waiters, dismissal->pool_id, true);
-		eventfd_write(dismissal->waiters->wake, 1);
-	}
-	free(dismissal);
+	if (committed)
+		later->fn(later->waiters, later->pool_id);
+	free(later);
+}
+
+static void call_later(struct claim_waiters *waiters, struct db *db, const char *pool_id,
+	void (*fn)(struct claim_waiters *waiters, const char *pool_id))
+{
+	struct later *later = mem_new(1, sizeof(*later));
+
+	*later = (struct later){.waiters = waiters, .fn = fn};
+	text_copy(later->pool_id, sizeof(later->pool_id), pool_id);
+	db_after_commit(db, later_committed, later);
+}
+
+static void dismiss_now(struct claim_waiters *waiters, const char *pool_id)
+{
+	pool_dismiss(waiters, pool_id, true);
+	eventfd_write(waiters->wake, 1);
+}
+
+void claim_waiters_wake_later(struct claim_waiters *waiters, struct db *db, const char *pool_id)
+{
+	if (waiters)
+		call_later(waiters, db, pool_id, claim_waiters_wake);
 }
 
 void claim_waiters_dismiss(struct claim_waiters *waiters, struct db *db, const char *pool_id)
 {
-	struct dismissal *dismissal = mem_new(1, sizeof(*dismissal));
-
-	dismissal->waiters = waiters;
-	text_copy(dismissal->pool_id, sizeof(dismissal->pool_id), pool_id);
-	db_after_commit(db, dismissal_committed, dismissal);
+	call_later(waiters, db, pool_id, dismiss_now);
 }
 
 /* ---- the thread ---- */

@@ -50,6 +50,8 @@ void claim_waiters_begin(struct claim_waiters *waiters, const struct wait_spec *
 void claim_waiters_forget(struct claim_waiters *waiters, const char *worker_id);
 /* Call when a job of the pool has committed and can be claimed. Never blocks. */
 void claim_waiters_wake(struct claim_waiters *waiters, const char *pool_id);
+/* The same when the open transaction has committed. NULL-safe. */
+void claim_waiters_wake_later(struct claim_waiters *waiters, struct db *db, const char *pool_id);
 /* When the open transaction has committed, ends all waits of the pool on all schedulers, so that the workers
  * authenticate again: some may have lost their permission. */
 void claim_waiters_dismiss(struct claim_waiters *waiters, struct db *db, const char *pool_id);

@@ -32,31 +32,14 @@ void forward_wait_key(const char *id, char ret_key[ID_SIZE])
 	snprintf(ret_key, ID_SIZE, "fwd %s", id);
 }
 
-/* Ends a wait for the key when the open transaction has committed. */
-struct waking {
-	struct claim_waiters *waiters;
-	char key[ID_SIZE];
-};
-
-static void committed_wake(void *data, bool committed)
-{
-	struct waking *waking = data;
-
-	if (committed)
-		claim_waiters_wake(waking->waiters, waking->key);
-	free(waking);
-}
-
 static void wake(const struct store *store, const char *id)
 {
-	struct waking *waking;
+	char key[ID_SIZE];
 
-	if (!store->sink || !store->sink->waiters)
+	if (!store->sink)
 		return;
-	waking = mem_new(1, sizeof(*waking));
-	waking->waiters = store->sink->waiters;
-	forward_wait_key(id, waking->key);
-	db_after_commit(store->db, committed_wake, waking);
+	forward_wait_key(id, key);
+	claim_waiters_wake_later(store->sink->waiters, store->db, key);
 }
 
 /* ---- forms ---- */

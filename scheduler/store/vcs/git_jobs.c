@@ -31,31 +31,15 @@ void git_wait_key(const char *id, char ret_key[ID_SIZE])
 
 /* ---- new jobs ---- */
 
-struct waking {
-	struct claim_waiters *waiters;
-	char key[ID_SIZE];
-};
-
-static void committed_wake(void *data, bool committed)
-{
-	struct waking *waking = data;
-
-	if (committed)
-		claim_waiters_wake(waking->waiters, waking->key);
-	free(waking);
-}
-
 /* Wakes a worker of the pool when the transaction has committed. */
 static void pool_wake(struct store *store, const char *pool_id)
 {
-	struct waking *waking;
+	char key[ID_SIZE];
 
-	if (!store->sink || !store->sink->waiters)
+	if (!store->sink)
 		return;
-	waking = mem_new(1, sizeof(*waking));
-	waking->waiters = store->sink->waiters;
-	git_wait_key(pool_id, waking->key);
-	db_after_commit(store->db, committed_wake, waking);
+	git_wait_key(pool_id, key);
+	claim_waiters_wake_later(store->sink->waiters, store->db, key);
 }
 
 static void pools_wake(struct store *store, const struct rows *rows)
