@@ -42,13 +42,14 @@ static json_t *configuration_show(const json_t *item)
 
 static json_t *configurations_show(const json_t *variables, char **ret_problem)
 {
-	json_auto_t *items = credentials_wanted(variables, "plan", ret_problem);
+	json_auto_t *environment = credentials_environment(variables);
+	json_auto_t *items = credentials_wanted(environment, "plan", ret_problem);
 	json_t *shown = json_array(), *item;
 	size_t i;
 
 	json_array_foreach(items, i, item) json_array_append_new(shown, configuration_show(item));
 	if (!*ret_problem)
-		json_decref(credentials_wanted(variables, "apply", ret_problem));
+		json_decref(credentials_wanted(environment, "apply", ret_problem));
 	return shown;
 }
 

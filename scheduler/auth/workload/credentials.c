@@ -222,8 +222,7 @@ static void vault_gcp_finish(struct wish *wish)
 
 /* ---- all of them ---- */
 
-/* The variables that matter here, by name. The last of several with one name counts. */
-static json_t *environment_of(const json_t *variables)
+json_t *credentials_environment(const json_t *variables)
 {
 	json_t *environment = json_object(), *variable;
 	size_t i;
@@ -238,23 +237,20 @@ static json_t *environment_of(const json_t *variables)
 	return environment;
 }
 
-static bool tag_valid(const char *tag)
+bool credentials_tag_valid(const char *tag)
 {
 	while (isalnum((unsigned char)*tag) || *tag == '_')
 		tag++;
 	return *tag == '\0';
 }
 
-/* The tag of a variable that switches the kind on, "" for the default configuration, or NULL. The word TYPE is no tag,
- * because of TFC_VAULT_BACKED_AWS_AUTH_TYPE. */
-static const char *switch_tag(const struct kind *kind, const char *name)
+const char *credentials_tag(const char *name, const char *plain)
 {
-	_cleanup_(freep) char *plain = switch_of(kind, "");
 	const char *tag = text_starts(name, plain) ? name + strlen(plain) : NULL;
 
 	if (!tag || !*tag)
 		return tag;
-	return *tag == '_' && tag[1] && !text_equal(tag + 1, "TYPE") ? tag + 1 : NULL;
+	return *tag == '_' && tag[1] ? tag + 1 : NULL;
 }
 
 struct wanting {
@@ -275,7 +271,7 @@ static void want(struct wanting *wanting, const struct kind *kind, const char *t
 		.refusal = &wanting->refusal};
 
 	json_array_append_new(wanting->items, item);
-	if (!tag_valid(tag))
+	if (!credentials_tag_valid(tag))
 		refuse(&wish, "its tag has more than letters, digits and underscores");
 	else if (json_array_size(wanting->items) > CREDENTIALS_MAX)
 		refuse(&wish, "a run can have at most %d such configurations", CREDENTIALS_MAX);
@@ -283,23 +279,29 @@ static void want(struct wanting *wanting, const struct kind *kind, const char *t
 		settings_read(&wish);
 }
 
-json_t *credentials_wanted(const json_t *variables, const char *phase, char **ret_refusal)
+/* The word TYPE is no tag, because of TFC_VAULT_BACKED_AWS_AUTH_TYPE. */
+static void kind_want(struct wanting *wanting, const struct kind *kind)
 {
-	json_auto_t *environment = environment_of(variables);
-	struct wanting wanting = {
-		.environment = environment, .phase = phase, .items = json_array(), .refusal = BUF_INIT(SENTENCE_LIMIT)};
+	_cleanup_(freep) char *plain = switch_of(kind, "");
 	const char *name;
 	json_t *value;
 
-	for (size_t i = 0; i < KINDS; i++) {
-		json_object_foreach(environment, name, value)
-		{
-			const char *tag = switch_tag(&kinds[i], name);
+	json_object_foreach((json_t *)wanting->environment, name, value)
+	{
+		const char *tag = credentials_tag(name, plain);
 
-			if (tag && text_equal(json_string_value(value), "true"))
-				want(&wanting, &kinds[i], tag);
-		}
+		if (tag && !text_equal(tag, "TYPE") && text_equal(json_string_value(value), "true"))
+			want(wanting, kind, tag);
 	}
+}
+
+json_t *credentials_wanted(const json_t *environment, const char *phase, char **ret_refusal)
+{
+	struct wanting wanting = {
+		.environment = environment, .phase = phase, .items = json_array(), .refusal = BUF_INIT(SENTENCE_LIMIT)};
+
+	for (size_t i = 0; i < KINDS; i++)
+		kind_want(&wanting, &kinds[i]);
 	*ret_refusal = wanting.refusal.len ? buf_take(&wanting.refusal) : NULL;
 	buf_release(&wanting.refusal);
 	return wanting.items;

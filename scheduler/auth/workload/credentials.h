@@ -16,13 +16,21 @@
 
 enum { CREDENTIALS_MAX = 32 };
 
+/* The values of those variables that ask for identities or credentials, or describe them, by name. `variables` are
+ * those of a job, in ascending order of precedence. A new reference. */
+json_t *credentials_environment(const json_t *variables);
+/* The tag of a variable that is called `plain`, or `plain`_TAG: "" without one. NULL for any other name. */
+const char *credentials_tag(const char *name, const char *plain);
+/* Whether it consists of letters, digits and underscores. */
+bool credentials_tag_valid(const char *tag);
+
 /*
  * Returns an array with one object for each configuration of the phase ("plan" or "apply"): "kind", "tag" ("": the
- * default one), and its settings. `variables` are those of a job, in ascending order of precedence. A new reference.
+ * default one), and its settings. A new reference.
  *
  * *ret_refusal is the sentence for a person that says what is missing or wrong, or NULL. The caller frees it.
  */
-json_t *credentials_wanted(const json_t *variables, const char *phase, char **ret_refusal);
+json_t *credentials_wanted(const json_t *environment, const char *phase, char **ret_refusal);
 /* The name of the variable with which the item was asked for. The caller frees it. */
 char *credential_switch(const json_t *item);
 /* The product of a kind, for people. */

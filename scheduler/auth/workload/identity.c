@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/workload/identity.h"
 
-#include <string.h>
-
 #include "scheduler/auth/workload/credentials.h"
 #include "scheduler/auth/workload/identity.sql.h"
 
@@ -13,6 +11,7 @@ enum { MAX_TOKENS = 32 };
 
 struct giving {
 	const struct workload_job *job;
+	const json_t *environment;
 	json_t *document;
 	struct workload_tokens tokens;
 };
@@ -25,40 +24,25 @@ static void refuse(struct giving *giving, const char *sentence)
 
 /* ---- tokens that the run uses itself ---- */
 
-/* The tag behind a variable's name: "" or "_TAG"; NULL for a variable that asks for no token. */
-static const char *tag_of(const json_t *variable)
+/* The audiences by tag. */
+static json_t *audiences_of(const json_t *environment)
 {
-	const char *key = json_string_at(variable, "key"), *tag;
+	json_t *audiences = json_object(), *value;
+	const char *name;
 
-	if (!key || !text_starts(key, AUDIENCE) || !text_equal(json_string_at(variable, "category"), "env"))
-		return NULL;
-	tag = key + strlen(AUDIENCE);
-	if (*tag &&
-		(*tag != '_' || !tag[1] ||
-			tag[strspn(tag, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]))
-		return NULL;
-	return tag;
-}
-
-/* The last of several variables with one name counts. */
-static json_t *audiences_of(const json_t *variables)
-{
-	json_t *audiences = json_object(), *variable;
-	size_t i;
-
-	json_array_foreach((json_t *)variables, i, variable)
+	json_object_foreach((json_t *)environment, name, value)
 	{
-		const char *tag = tag_of(variable), *audience = json_string_at(variable, "value");
+		const char *tag = credentials_tag(name, AUDIENCE);
 
-		if (tag && text_or_null(audience))
-			json_object_set_new(audiences, tag, json_string(audience));
+		if (tag && credentials_tag_valid(tag) && text_or_null(json_string_value(value)))
+			json_object_set(audiences, tag, value);
 	}
 	return audiences;
 }
 
 static int own_token_add(struct giving *giving, const char *tag, const char *audience, struct err *err)
 {
-	_cleanup_(freep) char *name = mem_printf(TOKEN "%s", tag);
+	_cleanup_(freep) char *name = mem_printf(TOKEN "%s%s", *tag ? "_" : "", tag);
 	_cleanup_(crypto_secret_freep) char *token = workload_token(&giving->tokens, audience, err);
 
 	if (!token)
@@ -71,7 +55,7 @@ static int own_token_add(struct giving *giving, const char *tag, const char *aud
 
 static int own_tokens_add(struct giving *giving, struct err *err)
 {
-	json_auto_t *audiences = audiences_of(json_object_get(giving->document, "variables"));
+	json_auto_t *audiences = audiences_of(giving->environment);
 	const char *tag;
 	json_t *audience;
 
@@ -106,11 +90,10 @@ static int credential_token_add(struct giving *giving, json_t *item, struct err 
 static json_t *credentials_of(const struct giving *giving, char **ret_refusal)
 {
 	const struct workload_job *job = giving->job;
-	const json_t *variables = json_object_get(giving->document, "variables");
-	json_t *items = credentials_wanted(variables, job->workload.phase, ret_refusal);
+	json_t *items = credentials_wanted(giving->environment, job->workload.phase, ret_refusal);
 
 	if (!*ret_refusal && !job->plan_only && text_equal(job->workload.phase, "plan"))
-		json_decref(credentials_wanted(variables, "apply", ret_refusal));
+		json_decref(credentials_wanted(giving->environment, "apply", ret_refusal));
 	return items;
 }
 
@@ -148,7 +131,8 @@ static int credentials_add(struct giving *giving, struct err *err)
 
 int workload_identity_add(struct store *store, const struct workload_job *job, json_t *document, struct err *err)
 {
-	struct giving giving = {.job = job, .document = document};
+	json_auto_t *environment = credentials_environment(json_object_get(document, "variables"));
+	struct giving giving = {.job = job, .environment = environment, .document = document};
 	int result;
 
 	workload_tokens_begin(&giving.tokens, store, &job->workload);
