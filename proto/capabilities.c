@@ -56,31 +56,18 @@ bool capabilities_engine(const json_t *capabilities)
 	return false;
 }
 
-static bool has(const json_t *texts, const char *name)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach((json_t *)texts, i, item)
-	{
-		if (text_equal(json_string_value(item), name))
-			return true;
-	}
-	return false;
-}
-
 bool capabilities_refuse(const json_t *capabilities, const char *stage)
 {
 	_cleanup_(freep) char *name = mem_printf("%s%s", capability_refusal, stage);
 
-	return has(capabilities, name);
+	return json_has_text(capabilities, name);
 }
 
 static bool downloads(const json_t *capabilities, const char *engine)
 {
 	_cleanup_(freep) char *name = mem_printf("%s%s", download, engine);
 
-	return has(capabilities, name);
+	return json_has_text(capabilities, name);
 }
 
 /* Returns the engine to download: that of the first installed engine that can also be downloaded, else terraform before
@@ -141,7 +128,7 @@ bool capabilities_meet(const json_t *capabilities, const char *needs, struct eng
 	if (!*needs)
 		return true;
 	if (!text_starts(needs, engine_wanted) && !(engine = engine_read(needs, &wanted)))
-		return has(capabilities, needs);
+		return json_has_text(capabilities, needs);
 	if (choose_present(capabilities, engine, wanted, ret_choice))
 		return true;
 	if (version_exact(wanted, &version) < 0)
@@ -167,7 +154,7 @@ json_t *capabilities_allowed(const json_t *capabilities, const char *needs, cons
 	allowed = json_array();
 	json_array_foreach((json_t *)capabilities, i, item)
 	{
-		if (!engine_read(text_or_empty(json_string_value(item)), &version) || !has(disabled, version))
+		if (!engine_read(text_or_empty(json_string_value(item)), &version) || !json_has_text(disabled, version))
 			json_array_append(allowed, item);
 	}
 	return allowed;

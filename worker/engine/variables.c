@@ -192,34 +192,45 @@ bool variables_name_valid(const char *name)
 	return true;
 }
 
-void variables_environment(const struct assignment *assignment, struct texts *env)
+static void add_chosen(
+	const struct assignment *assignment, bool (*chosen)(const struct variable *variable), struct texts *env)
 {
 	for (size_t i = 0; i < assignment->variable_count; i++) {
 		const struct variable *variable = &assignment->variables[i];
 
-		if (variable->env && variables_name_valid(variable->key) && !variables_reserved(variable->key))
+		if (variable->env && variables_name_valid(variable->key) && chosen(variable))
 			texts_set_env(env, variable->key, variable->value);
 	}
+}
+
+static bool is_free(const struct variable *variable)
+{
+	return !variables_reserved(variable->key);
+}
+
+static bool is_token(const struct variable *variable)
+{
+	return text_starts(variable->key, variables_token);
+}
+
+static bool is_identity(const struct variable *variable)
+{
+	return variable->identity;
+}
+
+void variables_environment(const struct assignment *assignment, struct texts *env)
+{
+	add_chosen(assignment, is_free, env);
 }
 
 void variables_tokens(const struct assignment *assignment, struct texts *env)
 {
-	for (size_t i = 0; i < assignment->variable_count; i++) {
-		const struct variable *variable = &assignment->variables[i];
-
-		if (variable->env && text_starts(variable->key, variables_token) && variables_name_valid(variable->key))
-			texts_set_env(env, variable->key, variable->value);
-	}
+	add_chosen(assignment, is_token, env);
 }
 
 void variables_identity(const struct assignment *assignment, struct texts *env)
 {
-	for (size_t i = 0; i < assignment->variable_count; i++) {
-		const struct variable *variable = &assignment->variables[i];
-
-		if (variable->env && variable->identity && variables_name_valid(variable->key))
-			texts_set_env(env, variable->key, variable->value);
-	}
+	add_chosen(assignment, is_identity, env);
 }
 
 static const char *env_value(const struct texts *env, const char *name)

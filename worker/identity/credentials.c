@@ -202,7 +202,7 @@ static int member_copy(const struct member_row *row, const json_t *claimed, json
 	return why ? refuse(item, row->name, why, err) : 0;
 }
 
-static const json_t *find(const json_t *credentials, enum credential_kind kind, const char *tag)
+const json_t *credentials_find(const json_t *credentials, enum credential_kind kind, const char *tag)
 {
 	const json_t *item;
 	size_t i;
@@ -227,7 +227,7 @@ static int item_read(const json_t *claimed, const char *run, json_t *credentials
 	if (check_tag(tag))
 		return err_set(err, ERR_INVALID, "The credentials %s can't be used: the tag %s.", name, check_tag(tag));
 	item = json_pack("{ss ss ss+}", "kind", name, "tag", tag, "session", "terraform-", run);
-	if (find(credentials, kind, tag)) {
+	if (credentials_find(credentials, kind, tag)) {
 		json_decref(item);
 		return err_set(err, ERR_INVALID, "The credentials %s can't be used: the tag \"%s\" is there twice.",
 			name, tag);
@@ -248,7 +248,7 @@ static int vaults_check(const json_t *credentials, struct err *err)
 	json_array_foreach((json_t *)credentials, i, item)
 	{
 		vault = json_object_get(item, "vault");
-		if (vault && !find(credentials, CREDENTIAL_VAULT, json_string_value(vault)))
+		if (vault && !credentials_find(credentials, CREDENTIAL_VAULT, json_string_value(vault)))
 			return refuse(item, "the Vault configuration that it names", "is missing", err);
 	}
 	return 0;

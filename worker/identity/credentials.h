@@ -46,6 +46,9 @@ void credential_title(const json_t *item, char ret_title[MAX_CREDENTIAL_TITLE]);
 bool credential_line_fits(const char *value);
 bool credential_word_fits(const char *value);
 
+/* The configuration of that kind and tag, or NULL. Borrowed. */
+const json_t *credentials_find(const json_t *credentials, enum credential_kind kind, const char *tag);
+
 /* Calls fn with each secret that is known so far. */
 void credentials_secrets(const json_t *credentials, void (*fn)(void *data, const char *secret), void *data);
 

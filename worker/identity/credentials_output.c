@@ -240,14 +240,8 @@ static int aliases_write(const json_t *credentials, enum credential_kind kind, c
 /* Appends the value of a kind's input variable, as an expression. */
 static int variable_write(const json_t *credentials, enum credential_kind kind, const char *base, struct buf *out)
 {
-	const json_t *item, *by_default = NULL;
-	size_t i;
+	const json_t *by_default = credentials_find(credentials, kind, "");
 
-	json_array_foreach((json_t *)credentials, i, item)
-	{
-		if (credential_kind(item) == kind && !*credential_value(item, "tag"))
-			by_default = item;
-	}
 	if (buf_text(out, "{default=") < 0 || fields_write(kind, by_default, base, out) < 0 ||
 		buf_text(out, ",aliases={") < 0 || aliases_write(credentials, kind, base, out) < 0)
 		return -1;
