@@ -65,7 +65,7 @@ struct run_changed {
 /* On runyard.events: a part of a run changed, by its id. */
 struct run_part_changed {
 	const char *run, *workspace, *organization;
-	const char *part; /* "comment" or "task-result" */
+	const char *part; /* "comment", "task-result" or "assessment" */
 	const char *id;
 };
 

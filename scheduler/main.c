@@ -98,6 +98,8 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
+		.assessment_hours = (int)s->options.assessment_hours,
+		.assessments_percent = (int)s->options.assessments_at_a_time,
 		.task_guard = s->task_guard,
 		.vcs_guard = s->vcs_guard,
 		.identity_guard = s->identity_guard,

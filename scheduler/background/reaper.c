@@ -18,6 +18,7 @@
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/workload/keys.h"
 #include "scheduler/auth/vcs/consents.h"
+#include "scheduler/background/assessments.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
 #include "scheduler/background/reaper.sql.h"
@@ -301,6 +302,7 @@ static const struct {
 	{"resumption", 2000, SWEEP_ANY, .sweep = resumption_sweep},
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 5000, SWEEP_ANY, .sweep = auto_destroy_sweep},
+	{"assessments", 1000, SWEEP_ANY, .sweep = assessments_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},

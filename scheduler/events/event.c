@@ -90,6 +90,10 @@ static bool of_run(struct event *event, const json_t *message)
 				json_object_set_new(data, members[i], word_json(message, members[i]));
 		event_write(&event->text, "run", data);
 	}
+	if (word_at(message, "assessment"))
+		event_write(&event->text, "workspace",
+			json_pack("{ss so ss}", "id", event->workspace.text, "workspace",
+				word_json(message, "workspace"), "changed", "assessment_result"));
 	write_stages(event, message, json_at(message, "stages"));
 	if (word_at(message, "task-result"))
 		event_write(&event->text, "stage",

@@ -3,9 +3,9 @@
 #define SCHEDULER_LIFECYCLE_JOB_CLASS_H
 
 /*
- * The order in which waiting jobs are handed out, the smallest first: applies, then plans, then speculative plans. An
- * apply holds a workspace, a speculative plan does not.
+ * The order in which waiting jobs are handed out, the smallest first: applies, then plans, then speculative plans, then
+ * assessments. An apply holds a workspace, a speculative plan does not. Nobody waits for an assessment.
  */
-enum job_class { CLASS_APPLY, CLASS_PLAN, CLASS_SPECULATIVE, CLASS_COUNT };
+enum job_class { CLASS_APPLY, CLASS_PLAN, CLASS_SPECULATIVE, CLASS_ASSESSMENT, CLASS_COUNT };
 
 #endif

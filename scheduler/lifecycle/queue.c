@@ -24,9 +24,11 @@ bool queue_may_move(const struct run *before, const struct run *after)
 	return (run_holds(before) && !run_holds(after)) || (after->queued && !before->queued);
 }
 
-enum job_class job_class_of(bool is_apply, bool plan_only)
+enum job_class job_class_of(const struct run *run)
 {
-	if (is_apply)
+	if (run->stage == STAGE_APPLY)
 		return CLASS_APPLY;
-	return plan_only ? CLASS_SPECULATIVE : CLASS_PLAN;
+	if (run->assessment)
+		return CLASS_ASSESSMENT;
+	return run->plan_only ? CLASS_SPECULATIVE : CLASS_PLAN;
 }

@@ -29,6 +29,7 @@ enum run_event_kind queue_event(const struct queue_view *workspace, const struct
  * was queued again. */
 bool queue_may_move(const struct run *before, const struct run *after);
 
-enum job_class job_class_of(bool is_apply, bool plan_only);
+/* The class of the job of the run's stage. */
+enum job_class job_class_of(const struct run *run);
 
 #endif

@@ -465,6 +465,8 @@ const char *run_check(const struct run *run)
 		return "6: a plan-only run came to the decision, or a run without save_plan is parked";
 	if (run->status == RUN_PLANNED_AND_FINISHED && !run->plan_only && run->has_changes)
 		return "7: a run with changes ended as planned and finished";
+	if (run->assessment && !run->plan_only)
+		return "8: an assessment is not plan-only";
 	return NULL;
 }
 

@@ -29,7 +29,7 @@ void outbox_add(struct outbox *outbox, const char *topic, const char *key, char 
 	free(payload);
 }
 
-_Static_assert(CLASS_COUNT == 3, "JOB_KEY_OF_CLASS");
+_Static_assert(CLASS_COUNT == 4, "JOB_KEY_OF_CLASS");
 
 void outbox_add_job(
 	struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id, enum job_class class)

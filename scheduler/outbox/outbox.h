@@ -38,7 +38,7 @@ void outbox_add(struct outbox *outbox, const char *topic, const char *key, char 
 void outbox_add_job(
 	struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id, enum job_class class);
 /* The key of such a message is the job's class and this text (struct kafka_record). */
-#define JOB_KEY_OF_CLASS "/3"
+#define JOB_KEY_OF_CLASS "/4"
 /* Announces the request of a task result. */
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
 /* Announces a notification that is to be sent. */

@@ -110,7 +110,7 @@ static json_t *others_allowed(const struct claiming *c, const struct claim_pick_
 
 	json_array_foreach(c->others, i, other)
 	{
-		if (!capabilities_refuse(other, row->stage))
+		if (!capabilities_refuse(other, row->kind))
 			json_array_append_new(allowed, capabilities_allowed(other, row->needs, c->disabled));
 	}
 	return allowed;

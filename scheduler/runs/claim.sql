@@ -16,7 +16,7 @@
 -- reads: database_history
 -- takes: pool text, slots integer, worker text, left_out text[], misfit_needs text[],
 -- misfit_organizations text[], keys bytea[], lease_seconds integer
--- gives: id text null, run_id text null, attempt integer, class smallint, stage text null, needs text null,
+-- gives: id text null, run_id text null, attempt integer, class smallint, kind text null, needs text null,
 -- organization_id text null, candidates bigint, limited boolean, bytes integer, known boolean,
 -- disabled jsonb null
 with recursive me as materialized (
@@ -68,7 +68,7 @@ candidates as (
             and id <> all(:left_out::text[])
             and needs <> all(:misfit_needs::text[])
             and organization_id <> all(:misfit_organizations::text[])
-            and :worker_takes(me, stage)
+            and :worker_takes(me, {:job_kind(k)})
             -- A scheduler that has the key hands the job out.
             and not :job_key_is_missing(k, :keys)
             -- A held workspace, and a new epoch, delay all runs but plan-only ones.
@@ -86,7 +86,7 @@ candidates as (
 ),
 picked as (
     -- Jobs that another transaction has locked are skipped until the next pick.
-    select j.id, j.run_id, j.attempt, j.class, j.stage, j.needs, j.organization_id
+    select j.id, j.run_id, j.attempt, j.class, :job_kind(j) as kind, j.needs, j.organization_id
     from candidates c
     join jobs j on j.id = c.id
     join runs r on r.id = j.run_id
@@ -96,7 +96,7 @@ picked as (
     limit :slots
     for no key update of w, r, j skip locked
 )
-select p.id, p.run_id, p.attempt, p.class, p.stage, p.needs, p.organization_id,
+select p.id, p.run_id, p.attempt, p.class, p.kind, p.needs, p.organization_id,
     (select count(*) from candidates) as candidates,
     exists (select 1 from rooms) as limited,
     (

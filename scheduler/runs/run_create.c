@@ -267,6 +267,7 @@ static struct run run_ordered(const struct run_draft *p)
 	run.plan_only =
 		order->plan_only == CHOICE_UNSET ? p->configuration->speculative : order->plan_only == CHOICE_YES;
 	run.plan_only |= only_planned(p);
+	run.assessment = order->assessment;
 	run.auto_apply = auto_apply && !run.plan_only && p->workspace->may_apply;
 	run.save_plan = order->save_plan;
 	run.allow_empty_apply = order->allow_empty_apply;
@@ -347,7 +348,8 @@ static int inputs_insert(struct round *r, struct err *err)
 
 static bool has_stages(const struct run_draft *p)
 {
-	return p->workspace->has_tasks || p->workspace->has_policies || p->workspace->has_costs;
+	return !p->row.run.assessment &&
+		(p->workspace->has_tasks || p->workspace->has_policies || p->workspace->has_costs);
 }
 
 /* Fixes the run's stages to those that are configured now. Most organizations have no stage of one kind or another, so
@@ -479,6 +481,24 @@ static void round_decide(struct round *r, struct db_array *kicked)
 	transitions_of_created(&set, &r->changes);
 }
 
+/* A run cancels the assessment of its workspace. */
+static int assessments_cancel(struct round *r, struct db_array *kicked, struct err *err)
+{
+	_cleanup_(freep) struct run_transition *items = mem_new(r->count, sizeof(*items));
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_draft *p = &r->drafts[i];
+
+		if (p->row.run.assessment || !p->workspace->assessment_run_id)
+			continue;
+		text_copy(items[count].run.text, ID_SIZE, p->workspace->assessment_run_id);
+		items[count].event.kind = EV_CANCELED;
+		items[count++].reason = "A run of the workspace began.";
+	}
+	return count || kicked->count ? transitions_apply_within(r->store, items, count, kicked, err) : 0;
+}
+
 static int round_write(struct round *r, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
@@ -492,7 +512,7 @@ static int round_write(struct round *r, struct err *err)
 	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
 		changes_save(r->store, &r->changes, err) < 0 || round_contents(r, err) < 0)
 		return -1;
-	return kicked.count ? transitions_apply_within(r->store, NULL, 0, &kicked, err) : 0;
+	return assessments_cancel(r, &kicked, err);
 }
 
 struct ordering {

@@ -25,6 +25,7 @@ select u.n - 1 as n, w.id as workspace_id, w.organization_id, w.auto_apply, w.te
         or (select is_site_admin from users where id = u.actor)
         or (:rights_in_workspace(u.actor, w.organization_id, w.id)) & :apply <> 0 as may_apply,
     :workspace_is_watched(w) as watched,
+    (select a.run_id from assessments a where a.workspace_id = w.id) as assessment_run_id,
     to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now
 from unnest(:workspaces::text[], :actors::text[]) with ordinality as u(workspace, actor, n)
 join workspaces w on w.id = u.workspace
@@ -37,7 +38,7 @@ for no key update of w;
 -- working_directory text, structured_run_output boolean, own_pool_id text null, pool_id text,
 -- execution_mode text, is_disabled boolean, version_is_disabled boolean, destroyable boolean,
 -- has_tasks boolean, has_policies boolean, has_costs boolean, current_run_id text null, locked boolean,
--- held boolean, maintenance boolean, may_apply boolean, watched boolean, now text
+-- held boolean, maintenance boolean, may_apply boolean, watched boolean, assessment_run_id text null, now text
 
 -- statement: run_create_workspaces
 -- Locks the workspaces.

@@ -37,8 +37,9 @@ static void note_transition(const struct run_change *change)
 	const struct run *run = &change->verdict->run;
 	char labels[64];
 
-	note_stage(change);
-	if (run_ended(run) && !run_ended(&change->row->run))
+	if (!run->assessment)
+		note_stage(change);
+	if (run_ended(run) && !run_ended(&change->row->run) && !run->assessment)
 		metric_addf(M_RUNS_ENDED, 1, "outcome=\"%s\",source=\"%s\"", run_statuses[run->status].name,
 			change->row->source);
 	if (!change->verdict->reached_count)

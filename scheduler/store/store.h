@@ -40,6 +40,8 @@ struct store_settings {
 	enum replication replication;
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
+	int assessment_hours;    /* the time between two health assessments of a workspace */
+	int assessments_percent; /* share of a pool's slots that assessments may take; 0: none are made */
 	struct task_limits task_limits;
 	int notification_seconds;            /* how long delivery of a notification is retried */
 	const struct guard *task_guard;      /* allowed targets of run tasks and notifications (common/http/guard.h) */

@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "common/http/guard.h"
 #include "scheduler/api/runs/changes/change_search.h"
-#include "scheduler/api/runs/changes/plan_summary.h"
+#include "scheduler/runs/plans/plan_summary.h"
 #include "scheduler/api/runs/plan_redact.h"
 #include "scheduler/http/form.h"
 #include "scheduler/store/states/state_parse.h"

@@ -58,7 +58,7 @@ static void job_new(struct world *w, int run)
 		.number = number,
 		.agent = NONE,
 		.stage = row->run.stage,
-		.class = job_class_of(row->run.stage == STAGE_APPLY, row->run.plan_only),
+		.class = job_class_of(&row->run),
 		.announced_at = w->now,
 		.created_at = w->now,
 		.attempt = {.id = job_id(number), .attempt = 1}};

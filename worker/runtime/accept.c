@@ -6,19 +6,19 @@
 #include "common/base.h"
 #include "common/err.h"
 #include "proto/capabilities.h"
-#include "proto/states.h"
 
 static const char git[] = "git", none[] = "none";
 
+/* The kinds of jobs, and what a worker that does not take them refuses (proto/capabilities.h). */
 static const struct {
-	const char *kind;
-	enum stage stage;
+	const char *kind, *refused;
 } rows[] = {
-	{"plan", STAGE_PLAN},
-	{"apply", STAGE_APPLY},
-	{"policy", STAGE_OPA},
-	{"policy", STAGE_SENTINEL},
-	{"cost", STAGE_COST},
+	{"plan", "plan"},
+	{"apply", "apply"},
+	{"policy", "opa"},
+	{"policy", "sentinel"},
+	{"cost", "cost"},
+	{"assessment", "assessment"},
 };
 
 static bool has(const char *list, const char *kind)
@@ -50,8 +50,8 @@ int accept_check(const char *list, struct err *err)
 	while ((item = strsep(&rest, ",")))
 		if (!is_kind(item))
 			return err_set(err, ERR_INVALID,
-				"--accept: there is no kind of job \"%.64s\": name plan, apply, policy, cost and git, "
-				"separated by commas without spaces, or none",
+				"--accept: there is no kind of job \"%.64s\": name plan, apply, policy, cost, "
+				"assessment and git, separated by commas without spaces, or none",
 				item);
 	return 0;
 }
@@ -73,6 +73,5 @@ void accept_refusals(const char *list, json_t *capabilities)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (!has(list, rows[i].kind))
-			json_array_append_new(
-				capabilities, json_sprintf("%s%s", capability_refusal, stages[rows[i].stage].name));
+			json_array_append_new(capabilities, json_sprintf("%s%s", capability_refusal, rows[i].refused));
 }

@@ -28,6 +28,7 @@
 static const struct field settings[] = {
 	{"aggregated-commit-status-enabled", FIELD_BOOL, "true"},
 	{"allow-force-delete-workspaces", FIELD_BOOL, "false"},
+	{"assessment-hours", FIELD_INT, "null"}, /* null: the site's */
 	{"assessments-enforced", FIELD_BOOL, "false"},
 	{"collaborator-auth-policy", FIELD_TEXT, "\"password\""},
 	{"cost-estimation-enabled", FIELD_BOOL, "false"},
@@ -47,7 +48,6 @@ static const struct field settings[] = {
 
 /* No other value has an effect. */
 static const struct field_refusal refused[] = {
-	{"assessments-enforced", "false", "Health assessments are not available"},
 	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
 };
 
@@ -206,9 +206,20 @@ static int policy_check(const json_t *set, struct err *err)
 		"Collaborator auth policy must be password or two_factor_mandatory");
 }
 
+static int assessment_hours_check(const json_t *set, struct err *err)
+{
+	enum { MAX_HOURS = 168 };
+	long long hours = json_int_at(set, "assessment-hours", 1);
+
+	if (hours >= 1 && hours <= MAX_HOURS)
+		return 0;
+	return err_at(err, "/data/attributes/assessment-hours", "Assessment hours must be 1 to %d", MAX_HOURS);
+}
+
 static int settings_check(const json_t *set, struct err *err)
 {
 	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 || policy_check(set, err) < 0 ||
+		assessment_hours_check(set, err) < 0 ||
 		risk_types_check(json_object_get(set, "risk-hint-types"), err) < 0 ||
 		minutes_check(set, "session-timeout", "Session timeout", err) < 0 || unused_days_check(set, err) < 0)
 		return -1;

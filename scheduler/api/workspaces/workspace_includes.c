@@ -29,6 +29,7 @@ static const struct inclusion of_workspaces[] = {
 		&kind_ingress_attributes},
 	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes",
 		&kind_ingress_attributes},
+	{"current-assessment-result", "workspaces", "current-assessment-result", &kind_assessment_results},
 	{"outputs", "workspaces", "outputs", NULL},
 	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
 	{"recent-runs", "workspaces", "recent-runs", NULL},

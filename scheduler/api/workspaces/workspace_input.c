@@ -52,11 +52,6 @@ static const struct field settings[] = {
 	{"vcs-skip-drafts", FIELD_BOOL, "false"},
 };
 
-/* No other value has an effect. */
-static const struct field_refusal refused[] = {
-	{"assessments-enabled", "false", "Health assessments are not available"},
-};
-
 void workspace_settings_show(const json_t *set, json_t *attributes)
 {
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
@@ -342,9 +337,9 @@ static int tags_read(const struct request *req, struct workspace_input *input, s
 
 static int settings_check(const struct request *req, struct workspace_input *input, struct err *err)
 {
-	if (fields_refuse(refused, ARRAY_LEN(refused), input->settings, err) < 0 || lengths_check(input, err) < 0 ||
-		triggers_check(input->settings, err) < 0 || sharing_check(input->settings, err) < 0 ||
-		auto_destroy_read(input->settings, err) < 0 || vcs_repo_input_read(req, &input->repository, err) < 0)
+	if (lengths_check(input, err) < 0 || triggers_check(input->settings, err) < 0 ||
+		sharing_check(input->settings, err) < 0 || auto_destroy_read(input->settings, err) < 0 ||
+		vcs_repo_input_read(req, &input->repository, err) < 0)
 		return -1;
 	return tags_read(req, input, err);
 }

@@ -118,6 +118,7 @@ static const struct relation relations[] = {
 	ONE_CELL("current-configuration-version", "configuration-versions", workspace_view, current_configuration_id),
 	ONE_CELL("project", "projects", workspace_view, project_id),
 	ONE_CELL("ssh-key", "ssh-keys", workspace_view, ssh_key_id),
+	ONE_CELL("current-assessment-result", "assessment-results", workspace_view, assessment_id),
 };
 
 static json_t *workspace_relations(const struct workspace_view_row *workspace)

@@ -13,8 +13,16 @@ static char *page_url(const struct notification_text *text)
 	if (!text->workspace)
 		return NULL;
 	if (!text->run_id)
-		return mem_printf("%s/app/%s/workspaces/%s", text->public_url, text->organization, text->workspace);
+		return mem_printf("%s/app/%s/workspaces/%s%s", text->public_url, text->organization, text->workspace,
+			text->assessment ? "/health" : "");
 	return mem_printf("%s/app/%s/%s/runs/%s", text->public_url, text->organization, text->workspace, text->run_id);
+}
+
+static const char *assessment_message(enum trigger trigger)
+{
+	if (trigger == TRIGGER_DRIFTED)
+		return "Drift Detected";
+	return trigger == TRIGGER_CHECK_FAILED ? "Checks Failed" : "Health Assessment Failed";
 }
 
 static char *message(const struct notification_text *text)
@@ -23,6 +31,8 @@ static char *message(const struct notification_text *text)
 
 	if (text->due_at)
 		return mem_printf("Workspace %s is to be destroyed automatically at %s", text->workspace, text->due_at);
+	if (text->assessment)
+		return mem_text(assessment_message(text->trigger));
 	if (text->trigger == TRIGGER_COUNT || status < 0)
 		return mem_printf("Verification of %s", text->configuration_name);
 	return trigger_message(text->trigger, (enum run_status)status);
@@ -35,24 +45,49 @@ static const char *trigger(const struct notification_text *text)
 
 /* ---- generic ---- */
 
-/* Notifications about a workspace use the format of assessments, the only workspace format that is documented. */
+/* The result with its address; null for NULL. A new reference. */
+static json_t *assessment_shown(const struct notification_text *text, const char *result)
+{
+	json_t *shown = result ? json_shown(result) : json_null();
+
+	if (result)
+		json_object_set_new(shown, "url",
+			json_sprintf("%s/api/v2/assessment-results/%s", text->public_url,
+				text_or_empty(json_string_at(shown, "id"))));
+	return shown;
+}
+
+static json_t *workspace_details(const struct notification_text *text)
+{
+	json_t *details = json_pack("{ss ss ss}", "workspace_id", text->workspace_id, "workspace_name", text->workspace,
+		"organization_name", text->organization);
+
+	if (text->due_at)
+		json_object_set_new(details, "auto_destroy_at", json_string(text->due_at));
+	if (text->assessment) {
+		json_object_set_new(details, "new_assessment_result", assessment_shown(text, text->assessment));
+		json_object_set_new(details, "prior_assessment_result", assessment_shown(text, text->prior_assessment));
+	}
+	return details;
+}
+
+/* Notifications about a workspace. */
 static char *workspace_body(const struct notification_text *text)
 {
 	_cleanup_(freep) char *said = message(text);
 	_cleanup_(freep) char *url =
 		mem_printf("%s/api/v2/notification-configurations/%s", text->public_url, text->configuration_id);
-	json_auto_t *body = json_pack("{si ss ss ss ss ss s{ss ss ss ss}}", "payload_version", 2,
-		"notification_configuration_id", text->configuration_id, "notification_configuration_url", url,
-		"trigger_scope", "workspace", "trigger", trigger(text), "message", said, "details", "workspace_id",
-		text->workspace_id, "workspace_name", text->workspace, "organization_name", text->organization,
-		"auto_destroy_at", text->due_at);
+	json_auto_t *body = json_pack("{si ss ss ss ss ss so}", "payload_version", 2, "notification_configuration_id",
+		text->configuration_id, "notification_configuration_url", url, "trigger_scope",
+		text->assessment ? "assessment" : "workspace", "trigger", trigger(text), "message", said, "details",
+		workspace_details(text));
 
 	return json_text(body);
 }
 
 static char *generic_body(const struct notification_text *text)
 {
-	if (text->due_at)
+	if (text->due_at || text->assessment)
 		return workspace_body(text);
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_auto_t *body = json_pack("{si ss so so so so so so so so s[{ss ss so so so}]}", "payload_version", 1,
@@ -120,7 +155,7 @@ static const char *colour(const struct notification_text *text)
 {
 	enum trigger trigger = text->trigger;
 
-	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER)
+	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER || text->assessment)
 		return "warning";
 	if (trigger == TRIGGER_DESTROY_RESULTS)
 		trigger = trigger_of_end((enum run_status)run_status_parse(text->run_status));

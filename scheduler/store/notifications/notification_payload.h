@@ -15,6 +15,9 @@ struct notification_text {
 	const char *run_id, *run_message, *run_created_at, *run_created_by;
 	const char *workspace_id, *workspace, *organization;
 	const char *due_at; /* of a reminder: when the workspace will be destroyed; it has no run */
+	/* Of an assessment: the new result and the one before as JSON, the latter NULL if there is none. It has no run.
+	 */
+	const char *assessment, *prior_assessment;
 };
 
 /* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, plain text for `email`.

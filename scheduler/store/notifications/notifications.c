@@ -53,6 +53,14 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 		.give_up_seconds = store->settings->notification_seconds);
 }
 
+int notification_assessment_put_up(
+	struct store *store, const char *workspace_id, const char *assessment_id, enum trigger trigger, struct err *err)
+{
+	return db_query(store->db, NULL, err, notification_assessment_put_up, .workspace_id = workspace_id,
+		.assessment_id = assessment_id, .trigger = trigger_name(trigger), .id = id_new("ntf").text,
+		.give_up_seconds = store->settings->notification_seconds);
+}
+
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
@@ -75,6 +83,8 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.updated_at = verification ? NULL : row->happened_at,
 		.updated_by = row->updated_by,
 		.due_at = row->due_at,
+		.assessment = row->assessment,
+		.prior_assessment = row->prior,
 		.run_id = row->run_id,
 		.run_message = row->message,
 		.run_created_at = row->run_created_at,

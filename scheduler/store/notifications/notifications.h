@@ -29,6 +29,9 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 /* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
  * job messages, since they are not urgent. */
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
+/* Creates the notifications of an assessment's result. In a transaction. They have no job messages either. */
+int notification_assessment_put_up(struct store *store, const char *workspace_id, const char *assessment_id,
+	enum trigger trigger, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 

@@ -46,6 +46,17 @@ from workspaces w
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
 where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
+-- statement: notification_assessment_put_up
+-- Creates a notification for each configuration that subscribes to the trigger. `id` makes their ids.
+-- index: notification_configurations_project, notification_configurations_workspace
+-- takes: workspace_id text, assessment_id text, trigger text, id text, give_up_seconds double precision
+insert into notifications (id, configuration_id, workspace_id, assessment_id, trigger, happened_at, give_up_at)
+select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :assessment_id, :trigger, now(),
+    now() + make_interval(secs => :give_up_seconds)
+from workspaces w
+join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
+where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
+
 -- statement: notification_verification_put_up
 -- Creates the verification of a configuration.
 -- index: notification_configurations_pkey
@@ -55,11 +66,19 @@ select :id, id, :trigger, now(), now() + make_interval(secs => :give_up_seconds)
 from notification_configurations
 where id = :configuration_id;
 
+-- fragment: assessment_told(a)
+-- The result `a` of an assessment as receivers get it.
+jsonb_build_object('id', :a.id, 'succeeded', :a.succeeded, 'drifted', :a.drifted,
+    'all_checks_succeeded', :a.checks_failed + :a.checks_errored = 0,
+    'resources_drifted', :a.resources_drifted, 'resources_undrifted', :a.resources_undrifted,
+    'checks_passed', :a.checks_passed, 'checks_failed', :a.checks_failed, 'checks_errored', :a.checks_errored,
+    'checks_unknown', :a.checks_unknown, 'created_at', :sql_time({:a.created_at}));
+
 -- statement: notifications_claim
 -- Claims up to `max` notifications: the oldest of notifications_waiting, or of the ids in `asked` if there are any.
 -- Returns all that their messages say. Every join is by a primary key, and the picked ids are an array
 -- (db/db.h, "plans").
--- index: notifications_waiting, organization_memberships_id, users_pkey
+-- index: assessment_results_workspace, notifications_waiting, organization_memberships_id, users_pkey
 -- takes: asked jsonb, max bigint, notifier text, lease_seconds double precision, keys bytea[]
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
 -- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,
@@ -67,7 +86,7 @@ where id = :configuration_id;
 -- run_created_at text null, due_at text null, message text null, created_by text null,
 -- membership_id text null, invited_by text null, invited text null, expires_at text null,
 -- recipient text null, recipient_name text null, reset_id text null, subject text null,
--- workspace_id text null, workspace text null, organization text null
+-- workspace_id text null, workspace text null, organization text null, assessment jsonb null, prior jsonb null
 with picked as (
     select id
     from notifications k
@@ -93,6 +112,7 @@ left join organizations io on io.id = m.organization_id
 left join users a on a.id = q.actor_id
 left join users ru on ru.id = q.recipient_id
 left join users su on su.id = q.subject_id
+left join assessment_results ar on ar.id = q.assessment_id
 left join runs r on r.id = q.run_id
 left join run_inputs i on i.run_id = q.run_id
 left join users b on b.id = i.created_by
@@ -120,7 +140,15 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
     n.membership_id, io.name as invited_by, m.email as invited,
     to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at,
     ru.email as recipient, ru.username as recipient_name, n.reset_id, su.username as subject,
-    w.id as workspace_id, w.name as workspace, o.name as organization;
+    w.id as workspace_id, w.name as workspace, o.name as organization,
+    case when ar.id is not null then :assessment_told(ar) end as assessment,
+    (
+        select :assessment_told(p)
+        from assessment_results p
+        where p.workspace_id = ar.workspace_id and p.position < ar.position
+        order by p.position desc
+        limit 1
+    ) as prior;
 
 -- shape: notification_ended
 -- id text, run_id text null, trigger text, configuration_id text null, destination_type text null,

@@ -91,9 +91,10 @@ void changes_create(struct changes *changes, const struct run_row *row, const ch
 		run_columns(&row->id, run, json_pack("{ss}", run_statuses[run->status].timestamp, changes->now));
 
 	json_object_update_new(columns,
-		json_pack("{ss ss si sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
-			row->organization.text, "stages", (int)run->stages, "plan_only", run->plan_only, "save_plan",
-			run->save_plan, "auto_apply", run->auto_apply, "allow_empty_apply", run->allow_empty_apply));
+		json_pack("{ss ss si sb sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
+			row->organization.text, "stages", (int)run->stages, "plan_only", run->plan_only, "assessment",
+			run->assessment, "save_plan", run->save_plan, "auto_apply", run->auto_apply,
+			"allow_empty_apply", run->allow_empty_apply));
 	add_to(changes, CHANGED_NEW_RUNS, columns);
 	add_new_operation(changes, &row->id, STAGE_PLAN);
 	add_new_operation(changes, &row->id, STAGE_APPLY);
@@ -119,7 +120,7 @@ static void add_new_job(struct changes *changes, const struct run_change *change
 {
 	const struct run_row *row = change->row;
 	const struct run *run = &change->verdict->run;
-	enum job_class class = job_class_of(run->stage == STAGE_APPLY, run->plan_only);
+	enum job_class class = job_class_of(run);
 	struct id job = id_new("job");
 
 	add_to(changes, CHANGED_NEW_JOBS,
@@ -163,7 +164,7 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 		add_to(changes, CHANGED_RETRIED_JOBS,
 			json_pack("{ss sb}", "id", job, "lost", change->event == EV_LOST));
 		outbox_add_job(&changes->outbox, change->row->pool.text, job, change->row->id.text,
-			job_class_of(verdict->run.stage == STAGE_APPLY, verdict->run.plan_only));
+			job_class_of(&verdict->run));
 	}
 	if (verdict->signals)
 		add_stop(changes, change);
@@ -295,6 +296,8 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 {
 	bool held = run_holds(&change->row->run), holds = run_holds(&change->verdict->run);
 
+	if (change->row->run.assessment)
+		return;
 	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run)) {
 		add_to(changes, CHANGED_ENDED_RUNS,
 			json_pack("{ss ss sb}", "workspace", change->row->workspace.text, "run", change->row->id.text,
@@ -341,6 +344,8 @@ static void add_message(struct changes *changes, const struct run_change *change
 		.comment = comment,
 		.stages = stages_changed};
 
+	if (change->row->run.assessment)
+		return;
 	if (change->verdict->reached_count || comment || json_object_size(stages_changed))
 		outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
 }
@@ -360,7 +365,8 @@ static void add_events(struct changes *changes, const struct run_change *change)
 /* Audits the end of a run without a user's request: the actor is the scheduler. */
 static void add_audit(struct changes *changes, const struct run_change *change)
 {
-	if (change->actor || !run_ended(&change->verdict->run) || run_ended(&change->row->run))
+	if (change->actor || change->row->run.assessment || !run_ended(&change->verdict->run) ||
+		run_ended(&change->row->run))
 		return;
 	add_to(changes, CHANGED_AUDITS,
 		json_pack("{ss ss ss ss}", "run", change->row->id.text, "workspace", change->row->workspace.text,

@@ -14,8 +14,8 @@ jsonb_to_recordset(:rows::jsonb) as u(:columns);
 -- `rows` of this and all following statements: a JSON array.
 -- takes: rows jsonb
 :changes_insert(runs, {
-    id, workspace_id, organization_id, status, stage, stages, plan_only, save_plan, auto_apply, allow_empty_apply,
-    has_changes, queued, underway, stopping, holds, ended, status_timestamps
+    id, workspace_id, organization_id, status, stage, stages, plan_only, assessment, save_plan, auto_apply,
+    allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, status_timestamps
 });
 
 -- statement: changes_new_operations

@@ -21,6 +21,7 @@ int run_belongs(struct store *store, const char *run_id, const char *workspace_i
 	run_of_words((row)->status, (row)->stage,                                                                      \
 		&(struct run){                                                                                         \
 			.stages = (uint32_t)(row)->stages,                                                             \
+			.assessment = (row)->assessment,                                                               \
 			.plan_only = (row)->plan_only,                                                                 \
 			.save_plan = (row)->save_plan,                                                                 \
 			.auto_apply = (row)->auto_apply,                                                               \

@@ -5,7 +5,8 @@
 -- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
 -- underway boolean, queued boolean, stopping smallint, holds boolean, ended boolean, status_timestamps jsonb,
 -- canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean,
--- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, hold_stop smallint null,
+-- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, assessment boolean,
+-- hold_stop smallint null,
 -- hold_engine_ended boolean, hold_past_deadline boolean, hold_settled boolean, hold_restored boolean,
 -- hold_unrecorded boolean, rights bigint, configuration_version_id text, message text, source text,
 -- trigger_reason text, is_destroy boolean, refresh boolean, refresh_only boolean,
@@ -147,6 +148,7 @@ coalesce(:organization_id::text, (select organization_id from workspaces where i
 -- The conditions on the run's row. Plans are generic (db/db.c), so `among` states the condition that an index serves,
 -- without parameters that may be null.
 where :among
+    and not r.assessment
     and (:workspace_id::text is null or r.workspace_id = :workspace_id)
     and (:status::text is null or r.status = any(string_to_array(:status, ',')))
     and (
@@ -467,7 +469,8 @@ join workspaces w on w.id = r.workspace_id;
 -- takes: statuses text, search text, from timestamptz, to timestamptz, limit bigint, offset bigint
 -- gives: site_run
 :site_runs()
-where (:statuses::text is null or r.status = any(string_to_array(:statuses, ',')))
+where not r.assessment
+    and (:statuses::text is null or r.status = any(string_to_array(:statuses, ',')))
     and (
         :search::text is null
         or strpos(lower(w.name), lower(:search)) > 0

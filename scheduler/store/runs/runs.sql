@@ -18,7 +18,8 @@ from workspaces;
 
 -- shape: run_loaded
 -- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
--- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
+-- plan_only boolean, assessment boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean,
+-- has_changes boolean,
 -- queued boolean, underway boolean, stopping smallint, cooled_off boolean, plan_is_stale boolean,
 -- job_id text null, attempt integer, token_hash text null, losses integer, claimed boolean, started boolean,
 -- lease_until timestamptz null, fetched boolean, source text, changed_seconds numeric
@@ -26,8 +27,8 @@ from workspaces;
 -- fragment: runs_loaded()
 -- The columns of run_loaded: runs r with their inputs i, their workspaces w, their plans o and their jobs j. `fetched`
 -- is read for runs with the stage fetch (bit 1) in the queue.
-r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.save_plan,
-    r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
+r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.assessment,
+    r.save_plan, r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
     coalesce(r.force_cancel_available_at <= now(), false) as cooled_off,
     o.base_state_id is distinct from w.current_state_id as plan_is_stale,
     j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed,

@@ -2,18 +2,20 @@
 
 -- fragment: organization_running(organization)
 -- The number of an organization's running jobs: lookups in the index jobs_claimed, in its own pools and the
--- shared one.
+-- shared one. Assessments (class 3) take no place of a quota.
 (
     select count(*)
     from agent_pools qp
     join jobs qj on qj.pool_id = qp.id
     where coalesce(qp.organization_id, '') in (:organization, '') and qj.organization_id = :organization
-        and qj.state like 'claimed'
+        and qj.state like 'claimed' and qj.class < 3
 );
 
 -- fragment: pool_running(pool)
 -- The number of running jobs in a pool: a lookup in the same index.
-(select count(*) from jobs qj where qj.pool_id = :pool and qj.state like 'claimed');
+(
+    select count(*) from jobs qj where qj.pool_id = :pool and qj.state like 'claimed' and qj.class < 3
+);
 
 -- fragment: quota_used_of_pool(pool)
 -- A row if the quota of the pool is used up.
@@ -57,7 +59,7 @@ where q.pool_id = :pool;
 busy as materialized (
     select pool_id, organization_id, count(*) as running
     from jobs
-    where state like 'claimed'
+    where state like 'claimed' and class < 3
     group by 1, 2
 ),
 rooms as materialized (

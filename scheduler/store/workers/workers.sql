@@ -19,10 +19,14 @@ select *
 from (select id, pool_id, free, ordered, left_at, capabilities from workers where id = :worker limit 1) k
 where pool_id = :pool and left_at is null;
 
--- fragment: worker_takes(k, stage)
--- Whether the worker `k` takes jobs of the stage: it has no capability such as "no apply" (proto/capabilities.h). A
+-- fragment: job_kind(j)
+-- The kind of job `j` that workers accept or refuse (--accept): its stage, or assessment (class 3).
+case when :j.class = 3 then 'assessment' else :j.stage end;
+
+-- fragment: worker_takes(k, kind)
+-- Whether the worker `k` takes jobs of the kind: it has no capability such as "no apply" (proto/capabilities.h). A
 -- worker of an earlier version has no capabilities, and takes all.
-(not coalesce(:k.capabilities ? ('no ' || :stage), false));
+(not coalesce(:k.capabilities ? ('no ' || :kind), false));
 
 -- fragment: worker_is_awaited(k, h)
 -- Whether the hold `h` waits for the last state of an apply of the worker `k`.
@@ -161,9 +165,9 @@ said as (
 select :worker_may_claim(w, p) and not :quota_is_used(p)
     and exists (
         select 1
-        from jobs
+        from jobs j
         where pool_id = :pool_id and state = 'waiting' and organization_id <> all(array(:quotas_used_up()))
-            and :worker_takes(w, stage)
+            and :worker_takes(w, {:job_kind(j)})
     ) as jobs
 from me w
 join agent_pools p on p.id = w.pool_id;

@@ -3,35 +3,23 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/changes/change_search.h"
-#include "scheduler/api/runs/changes/plan_summary.h"
 #include "scheduler/api/runs/changes/risk_hints.h"
-#include "scheduler/store/content/blobs.h"
+#include "scheduler/runs/plans/plan_changes_make.h"
 #include "scheduler/store/runs/plans/plan_changes.sql.h"
-#include "scheduler/store/runs/run_views.h"
 
 /* The changes of a plan, for pages. */
 
 #define JSON_API "application/vnd.api+json"
 
-enum { MAX_PLAN_JSON = 256 << 20, MAX_HINTS = 64 << 10 };
+enum { MAX_HINTS = 64 << 10 };
 
 /* ---- making ---- */
 
 static int changes_make(struct request *req, const struct plan_changes_lookup_row *plan, struct err *err)
 {
 	_cleanup_(plan_changes_draft_release) struct plan_changes_draft draft = PLAN_CHANGES_DRAFT_INIT;
-	_cleanup_(buf_release) struct buf content = BUF_INIT(MAX_PLAN_JSON);
-	json_auto_t *secrets = NULL;
 
-	if (plan->json_size > MAX_PLAN_JSON)
-		return err_set(
-			err, ERR_TOO_LARGE, "the plan's JSON is larger than %d bytes: read json-output", MAX_PLAN_JSON);
-	if (blob_get(req->store, plan->json_blob, &content, err) < 0 ||
-		run_secrets(req->store, plan->run_id, &secrets, err) < 0)
-		return -1;
-	if (plan_summarize((struct json_span){buf_str(&content), content.len}, secrets, &draft, err) < 0)
-		return -1;
-	return plan_changes_keep(req->store, param(req, "plan"), plan->json_blob, &draft, err);
+	return plan_changes_make(req->store, param(req, "plan"), plan, &draft, err);
 }
 
 static int plan_find(struct request *req, struct rows *ret_plan, struct err *err)

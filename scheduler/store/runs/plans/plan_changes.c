@@ -12,7 +12,7 @@
 /* The blob: a header of fixed length, the ends of the changes, the summary, the changes. The header names the format
  * and the JSON. A higher number makes other programs' blobs unreadable, so that they are made again. */
 enum { HEADER = 128, END = 8 };
-#define FORMAT "runyard-changes 1"
+#define FORMAT "runyard-changes 2"
 
 /* ---- a draft ---- */
 

@@ -13,8 +13,8 @@
 
 #include "common/err.h"
 #include "scheduler/api/runs/changes/change_search.h"
-#include "scheduler/api/runs/changes/plan_summary.h"
-#include "scheduler/api/runs/changes/secret_texts.h"
+#include "scheduler/runs/plans/plan_summary.h"
+#include "scheduler/runs/plans/secret_texts.h"
 
 struct summarized {
 	struct plan_changes_draft draft;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_RUNS_CHANGES_SECRET_TEXTS_H
-#define SCHEDULER_API_RUNS_CHANGES_SECRET_TEXTS_H
+#ifndef SCHEDULER_RUNS_PLANS_SECRET_TEXTS_H
+#define SCHEDULER_RUNS_PLANS_SECRET_TEXTS_H
 
 /*
  * Searches many texts for any of some secrets. A text is read once, however many secrets there are: its bytes are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_RUNS_CHANGES_PLAN_SUMMARY_H
-#define SCHEDULER_API_RUNS_CHANGES_PLAN_SUMMARY_H
+#ifndef SCHEDULER_RUNS_PLANS_PLAN_SUMMARY_H
+#define SCHEDULER_RUNS_PLANS_PLAN_SUMMARY_H
 
 /*
  * Makes the summary and the redacted changes of a plan from `terraform show -json`. The document is hostile: only one

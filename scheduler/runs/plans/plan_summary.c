@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/changes/plan_summary.h"
+#include "scheduler/runs/plans/plan_summary.h"
 
 #include <string.h>
 
-#include "scheduler/api/runs/changes/change_redact.h"
-#include "scheduler/api/runs/changes/change_row.h"
+#include "scheduler/runs/plans/change_redact.h"
+#include "scheduler/runs/plans/change_row.h"
 
 /* ---- what is collected ---- */
 
@@ -25,7 +25,7 @@ struct tally {
 
 struct summary {
 	struct secret_texts *secrets;
-	json_t *relevant; /* addresses of relevant attributes, as names of an object */
+	json_t *relevant; /* what changes of the plan depend on: {address: {attribute: true}}, "" for all attributes */
 	struct plan_changes_draft *draft;
 	struct buf lists[LIST_COUNT]; /* rows with a comma after each */
 	size_t bytes;                 /* of all lists */
@@ -130,6 +130,53 @@ static json_t *item_read(struct json_span item, struct change_row *row)
 	return value ? value : part_skim(item, 2);
 }
 
+/* ---- relevant drift ---- */
+
+/* Notes that a change of the plan depends on the attribute; NULL: on the whole resource. */
+static void relevant_note(json_t *relevant, const char *address, const char *attribute)
+{
+	json_t *names = json_object_get(relevant, address);
+
+	if (!names && json_object_set_new_nocheck(relevant, address, names = json_object()) < 0)
+		return;
+	json_object_set_new_nocheck(names, text_or_empty(attribute), json_true());
+}
+
+/* False if the change has no values on one side, or more changed attributes than its row names. */
+static bool names_are_all(const struct change_row *row)
+{
+	return row->changed_count > 0 && (long long)json_array_size(row->changed) == row->changed_count;
+}
+
+/* A change that the plan makes depends on the attributes that it changes. */
+static void change_note(struct summary *summary, const struct change_row *row, const char *address)
+{
+	const json_t *name;
+	size_t i;
+
+	if (!address || change_row_is_hidden(row) || text_equal(row->action, "read"))
+		return;
+	if (!names_are_all(row))
+		relevant_note(summary->relevant, address, NULL);
+	json_array_foreach(row->changed, i, name) relevant_note(summary->relevant, address, json_string_value(name));
+}
+
+/* Drift is relevant if a change of the plan depends on an attribute that drifted. */
+static bool drift_is_relevant(const struct summary *summary, const struct change_row *row, const char *address)
+{
+	const json_t *names = address ? json_object_get(summary->relevant, address) : NULL, *name;
+	size_t i;
+
+	if (!names || !names_are_all(row) || json_object_get(names, ""))
+		return names != NULL;
+	json_array_foreach(row->changed, i, name)
+	{
+		if (json_is_string(name) && json_object_get(names, json_string_value(name)))
+			return true;
+	}
+	return false;
+}
+
 /* ---- lists of changes ---- */
 
 /* Stores the change and its row, unless the row is to be hidden or there are too many. */
@@ -163,13 +210,14 @@ static void item_add(struct summary *summary, enum list list, struct json_span i
 	struct change_row row = {.secrets = summary->secrets};
 	json_auto_t *value = item_read(item, &row);
 	const json_t *change = list == LIST_DEFERRED ? json_object_get(value, "resource_change") : value;
+	const char *address = json_string_value(json_object_get(change, "address"));
 
 	if (list == LIST_DEFERRED)
 		row.deferred_reason = json_object_get(value, "reason");
-	row.relevant = list == LIST_DRIFT && json_is_string(json_object_get(change, "address")) &&
-		json_object_get(summary->relevant, json_string_value(json_object_get(change, "address")));
 	change_row_read(&row, change);
+	row.relevant = list == LIST_DRIFT && drift_is_relevant(summary, &row, address);
 	if (list == LIST_CHANGES) {
+		change_note(summary, &row, address);
 		tally_add(summary->actions, row.action);
 		if (row.is_import)
 			tally_add(summary->actions, "import");
@@ -343,7 +391,8 @@ static json_t *relevant_read(struct json_span part)
 		const char *address = json_string_value(json_object_get(item, "resource"));
 
 		if (address)
-			json_object_set_new_nocheck(addresses, address, json_true());
+			relevant_note(addresses, address,
+				json_string_value(json_array_get(json_object_get(item, "attribute"), 0)));
 	}
 	return addresses;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/changes/secret_texts.h"
+#include "scheduler/runs/plans/secret_texts.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/changes/change_redact.h"
+#include "scheduler/runs/plans/change_redact.h"
 
 #include <string.h>
 

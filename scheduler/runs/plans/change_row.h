@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_RUNS_CHANGES_CHANGE_ROW_H
-#define SCHEDULER_API_RUNS_CHANGES_CHANGE_ROW_H
+#ifndef SCHEDULER_RUNS_PLANS_CHANGE_ROW_H
+#define SCHEDULER_RUNS_PLANS_CHANGE_ROW_H
 
 /* One change of a plan: its row in the summary, and its redacted values. Wrong types count as absent. */
 
-#include "scheduler/api/runs/changes/change_redact.h"
+#include "scheduler/runs/plans/change_redact.h"
 
 /* Bytes of a name or a message, and names of changed attributes in a row. */
 enum { MAX_CHANGE_NAME = 1024, MAX_CHANGED_NAMES = 40 };

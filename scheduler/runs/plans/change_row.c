@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/changes/change_row.h"
+#include "scheduler/runs/plans/change_row.h"
 
 #include <string.h>
 

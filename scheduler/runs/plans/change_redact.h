@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_API_RUNS_CHANGES_CHANGE_REDACT_H
-#define SCHEDULER_API_RUNS_CHANGES_CHANGE_REDACT_H
+#ifndef SCHEDULER_RUNS_PLANS_CHANGE_REDACT_H
+#define SCHEDULER_RUNS_PLANS_CHANGE_REDACT_H
 
 /*
  * One change of a plan without its sensitive values. A value is blanked on both sides if either side marks it as
@@ -8,7 +8,7 @@
  * blanks it.
  */
 
-#include "scheduler/api/runs/changes/secret_texts.h"
+#include "scheduler/runs/plans/secret_texts.h"
 
 /* Stands for a name or an address that holds a secret. */
 #define SENSITIVE_NAME "(sensitive value)"

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/auth/signed.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/runs/assessments/assessments.h"
+#include "scheduler/store/assessments/assessment_results.h"
+#include "scheduler/store/assessments/assessment_results.sql.h"
+#include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/artifacts.h"
+#include "scheduler/store/runs/artifacts.sql.h"
+
+/* ---- results ---- */
+
+static const struct cell_shown cells[] = {
+	CELL("drifted", assessment_result, drifted),
+	CELL("succeeded", assessment_result, succeeded),
+	CELL("error-msg", assessment_result, error),
+	CELL("resources-drifted", assessment_result, resources_drifted),
+	CELL("resources-undrifted", assessment_result, resources_undrifted),
+	CELL("checks-passed", assessment_result, checks_passed),
+	CELL("checks-failed", assessment_result, checks_failed),
+	CELL("checks-errored", assessment_result, checks_errored),
+	CELL("checks-unknown", assessment_result, checks_unknown),
+	CELL_TIME("created-at", assessment_result, created_at),
+};
+
+static json_t *links_of(const char *id)
+{
+	static const char *const parts[] = {"json-output", "json-schema", "log-output"};
+	json_t *links = json_object();
+
+	json_object_set_new(links, "self", json_sprintf("/api/v2/assessment-results/%s", id));
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		json_object_set_new(links, parts[i], json_sprintf("/api/v2/assessment-results/%s/%s", id, parts[i]));
+	return links;
+}
+
+static json_t *result_resource(const void *of_row)
+{
+	const struct assessment_result_row *row = of_row;
+	json_t *attributes = cells_shown(cells, ARRAY_LEN(cells), row);
+	json_t *resource;
+
+	json_object_set_new(attributes, "all-checks-succeeded",
+		json_boolean(row->succeeded && !row->checks_failed && !row->checks_errored));
+	resource = resource_new("assessment-results", row->id, attributes,
+		json_pack("{so so so}", "workspace", to_one("workspaces", row->workspace_id), "plan",
+			to_one("plans", row->run_id ? id_sibling(row->run_id, "plan").text : NULL), "created-by",
+			to_one("users", row->created_by)));
+	json_object_set_new(resource, "links", links_of(row->id));
+	return resource;
+}
+
+const struct resource_kind kind_assessment_results = {
+	.type = "assessment-results", .ask = assessment_results_ask, .show = result_resource};
+
+static int results_read(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct list_range range = {page->size, page->offset};
+
+	return assessment_results_list(req->store, scope->workspace.text, &range, ret_rows, err);
+}
+
+int assessment_results_index(struct request *req, struct response *res, struct err *err)
+{
+	static const struct resource_list list = {
+		.kind = &kind_assessment_results, .scope = scope_workspace, .read = results_read};
+
+	return respond_list(req, res, &list, err);
+}
+
+/* The result of the path, if the requester has the route's permission. */
+static int result_find(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (!id_valid(param(req, "result"), "asmtres"))
+		return err_set(err, ERR_NOT_FOUND, "assessment result not found");
+	if (assessment_result_read(req->store, param(req, "result"), ret_rows, err) < 0)
+		return -1;
+	return may(req, place_of(row_of(assessment_result, ret_rows, 0)), "assessment result", err);
+}
+
+int assessment_results_show(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (result_find(req, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_assessment_results, &rows}, err);
+}
+
+/* ---- what the plan of an assessment left ---- */
+
+enum { CONTENT_LIMIT = 1 << 30 };
+enum plan_part { PART_JSON, PART_SCHEMAS };
+
+/* Answers 204 if the plan has no such part: it failed before. */
+static int part_answer(struct request *req, struct response *res, enum plan_part part, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, artifacts = ROWS_INIT;
+	const struct artifacts_of_run_row *row;
+	const char *run, *blob;
+	struct buf content = BUF_INIT(CONTENT_LIMIT);
+
+	if (result_find(req, &rows, err) < 0)
+		return -1;
+	run = row_of(assessment_result, &rows, 0)->run_id;
+	if (!run)
+		return respond_empty(res, 204);
+	if (artifacts_of_run(req->store, run, &artifacts, err) < 0)
+		return -1;
+	row = row_of(artifacts_of_run, &artifacts, 0);
+	blob = part == PART_JSON ? row->json_blob : row->schemas_blob;
+	if (!blob)
+		return respond_empty(res, 204);
+	if (blob_get(req->store, blob, &content, err) < 0) {
+		buf_release(&content);
+		return -1;
+	}
+	return respond_bytes(res, "application/json", &content);
+}
+
+int assessment_results_json(struct request *req, struct response *res, struct err *err)
+{
+	return part_answer(req, res, PART_JSON, err);
+}
+
+int assessment_results_schemas(struct request *req, struct response *res, struct err *err)
+{
+	return part_answer(req, res, PART_SCHEMAS, err);
+}
+
+/* Redirects to the signed address of the log. */
+int assessment_results_log(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *path = NULL, *url = NULL;
+	const char *run;
+
+	if (result_find(req, &rows, err) < 0)
+		return -1;
+	run = row_of(assessment_result, &rows, 0)->run_id;
+	if (!run)
+		return respond_empty(res, 204);
+	path = mem_printf("/logs/%s", id_sibling(run, "plan").text);
+	url = signed_url(req->store, path);
+	res->http->status = 307;
+	snprintf(res->http->location, sizeof(res->http->location), "%s", url);
+	return 0;
+}
+
+/* ---- the health of a workspace ---- */
+
+static json_t *health_resource(const struct workspace_health_row *row)
+{
+	return resource_new("workspace-health", row->workspace_id,
+		json_pack("{sb sb so so sb}", "enabled", row->enabled, "enforced", row->enforced, "refusal",
+			json_string_or_null(assessment_refusal_sentence(row->refusal)), "next-at",
+			time_shown(row->next_at), "is-underway", row->run_id != NULL),
+		json_pack("{so so}", "workspace", to_one("workspaces", row->workspace_id), "current-assessment-result",
+			to_one("assessment-results", row->result_id)));
+}
+
+int workspace_health_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || workspace_health(req->store, scope.workspace.text, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, health_resource(row_of(workspace_health, &rows, 0)));
+}
+
+/* Begins an assessment now. */
+int workspace_health_assess(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		assessment_start(req->store, scope.workspace.text, text_or_null(req->actor.user.text), err) < 0 ||
+		workspace_health(req->store, scope.workspace.text, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 202, health_resource(row_of(workspace_health, &rows, 0)));
+}
