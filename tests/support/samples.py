@@ -94,12 +94,12 @@ class Comment(Sample):
 VARIABLE = {"key": name("fine", "a b", "x" * 129), "value": text("v", long=HUGE), "description": text(), "category": choice("terraform"), "hcl": flag(), "sensitive": flag()}
 WORKSPACE = {
     "name": name("fine", "a b", "a/b"), "description": text(), "auto-apply": flag(), "auto-apply-run-trigger": flag(), "execution-mode": choice("remote"), "allow-destroy-plan": flag(),
-    "assessments-enabled": only(False), "file-triggers-enabled": flag(), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": flag(),
+    "assessments-enabled": flag(), "file-triggers-enabled": flag(), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": flag(),
     "structured-run-output-enabled": flag(True), "terraform-version": text("1.11.4", "nonsense"), "working-directory": text("a/b", "../up"),
     "trigger-patterns": texts((), ["../up"]), "trigger-prefixes": texts((), ["../up"]), "vcs-newest-only": flag(), "vcs-skip-drafts": flag(), "vcs-fork-plans": flag(), "source-name": text(), "source-url": text("https://example.com"),
 }
 ORGANIZATION = {
-    "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
+    "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": flag(), "assessment-hours": number(24, 0, 169), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
     "cost-estimation-enabled": flag(), "max-ttl-enabled": flag(), "unused-token-days": number(0, -1, 3651), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
     "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": text("role"),
     "risk-hint-types": Value(["aws_db_instance"], [7, True, "a", [1], ["A"], [""], ["a", "a"], ["x" * 129], [f"t{n}" for n in range(101)]]),

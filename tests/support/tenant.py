@@ -238,12 +238,13 @@ class Tenant:
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
         names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe",
-                 "repository": "vr", "vcs_event": "ve", "installation": "ghain", "git_job": "gj", "forward": "fwd"}
+                 "repository": "vr", "vcs_event": "ve", "installation": "ghain", "git_job": "gj", "forward": "fwd", "assessment": "asmtres"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
         self.git_token = f"git.{mark}-git-token"
         values = {**ids, "mark": mark, "git_hash": hashlib.sha256(self.git_token.encode()).hexdigest()}
         for statement in (
             "insert into policy_set_versions (id, policy_set_id) values (%(version)s, %(set)s)",
+            "insert into assessment_results (id, workspace_id, run_id, succeeded, error) values (%(assessment)s, %(workspace)s, %(run)s, false, %(mark)s)",
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(evaluation)s, %(run)s, 'opa', '[]')",
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(check)s, %(run)s, 'sentinel', '[]')",
             "insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, overridable) values (%(policy_outcome)s, %(evaluation)s, %(set)s, %(mark)s, true)",

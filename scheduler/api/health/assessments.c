@@ -78,9 +78,9 @@ int assessment_results_index(struct request *req, struct response *res, struct e
 /* The result of the path, if the requester has the route's permission. */
 static int result_find(struct request *req, struct rows *ret_rows, struct err *err)
 {
-	if (!id_valid(param(req, "result"), "asmtres"))
+	if (!id_valid(param(req, "assessment"), "asmtres"))
 		return err_set(err, ERR_NOT_FOUND, "assessment result not found");
-	if (assessment_result_read(req->store, param(req, "result"), ret_rows, err) < 0)
+	if (assessment_result_read(req->store, param(req, "assessment"), ret_rows, err) < 0)
 		return -1;
 	return may(req, place_of(row_of(assessment_result, ret_rows, 0)), "assessment result", err);
 }

@@ -133,7 +133,7 @@ def test_an_errored_run_pauses_the_assessments(full_site, api):
     health = api.get(f"workspaces/{workspace}/health").data["attributes"]
     assert health["enabled"] and health["refusal"] == "The last run of the workspace did not succeed. Assessments go on after a run that does.", health
     answer = api.call("POST", f"workspaces/{workspace}/health/actions/assess", b"")
-    assert answer.status == 409 and answer.errors()[0]["detail"] == health["refusal"], answer.json
+    assert answer.status == 409 and health["refusal"] in answer.errors(), answer.json
     api.wait_status(api.run_files(workspace, {"main.tf": STABLE}), "planned_and_finished")
     assert api.get(f"workspaces/{workspace}/health").data["attributes"]["refusal"] is None
 

@@ -96,8 +96,7 @@ def test_invalid_attributes_are_refused(api):
 
 
 UNSUPPORTED = [  # type, attribute, clients' default, refused value, a word of the reason
-    ("workspaces", "assessments-enabled", False, True, "assessments"),
-    ("organizations", "assessments-enforced", False, True, "assessments"),
+    ("organizations", "assessment-hours", 24, 169, "must be 1 to 168"),
     ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "All owners need two-factor"),
     ("organizations", "collaborator-auth-policy", "password", "nonsense", "must be password"),
     ("organizations", "enforce-hyok", False, True, "HYOK"),
