@@ -10,7 +10,7 @@ import pytest
 
 from support.clouds import Moto, TokenServer, prepared
 from support.identity_page import pasted
-from support.identity_site import CONFIGURATION, ROLES, open_identity_site, subject
+from support.identity_site import ROLES, open_identity_site, subject, with_variable
 from support.site import new_folder
 
 AWS = """import boto3, os
@@ -80,13 +80,6 @@ def name(request):
 
 def role(name):
     return f"arn:aws:iam::123456789012:role/{name}"
-
-
-def with_variable(kind, fields, look):
-    """A configuration whose apply looks at a member of the input variable of a kind."""
-    members = "\n".join(f"{field} = string" for field in fields)
-    variable = f'variable "tfc_{kind}_dynamic_credentials" {{\n  type = object({{\n default = object({{\n{members}\n}})\n aliases = map(object({{\n{members}\n}}))\n}})\n}}\n'
-    return variable + CONFIGURATION.replace('sh -c \\"$LOOK\\"', look)
 
 
 def test_aws_gives_plan_and_apply_their_roles(site, name):

@@ -20,7 +20,7 @@ from support.wait import until
 TOKEN = "admin-token"
 NODE = "node-1"
 CONTROLLERS = ("deployment-controller", "replicaset-controller", "statefulset-controller", "job-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
-               "garbage-collector-controller", "namespace-controller")
+               "garbage-collector-controller", "namespace-controller", "clusterrole-aggregation-controller")
 # A pod runs at once and is ready. One that is deleted goes after the seconds of its annotation `test/drain`, as a worker does
 # that finishes its jobs.
 STAGES = [
@@ -48,7 +48,8 @@ startTime: {{ $now | Quote }}
 class Cluster:
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.url = f"https://127.0.0.1:{free_port()}"
+        self.port = free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
         self.kubeconfig = self._write("kubeconfig", self._config())
         self.trust = create_default_context()
         self.trust.check_hostname, self.trust.verify_mode = False, CERT_NONE
@@ -73,23 +74,9 @@ class Cluster:
         return process.launch()
 
     def start(self):
-        client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
-        self.run("etcd", built("etcd") / "server", "--data-dir", self.folder / "etcd", "--listen-client-urls", client, "--advertise-client-urls", client,
-                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", "--unsafe-no-fsync", "--log-level", "warn")
-        self._keys()
-        proxy, proxy_key = self.authority.issue("front-proxy", usage="clientAuth")
-        api = self.run("kube-apiserver", built("kubernetes") / "kube-apiserver", f"--etcd-servers={client}", f"--secure-port={self.url.rpartition(':')[2]}",
-                       "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--cert-dir={self.folder}/certificates", "--service-cluster-ip-range=10.0.0.0/24",
-                       "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={self.folder}/sa.pub",
-                       f"--service-account-signing-key-file={self.folder}/sa.key", f"--token-auth-file={self.folder}/tokens.csv", "--authorization-mode=RBAC",
-                       "--enable-admission-plugins=PodSecurity", f"--admission-control-config-file={self.folder}/admission.yaml", "--disable-admission-plugins=ServiceAccount",
-                       "--endpoint-reconciler-type=none", f"--requestheader-client-ca-file={self.authority.file}", "--requestheader-username-headers=X-Remote-User",
-                       "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", f"--proxy-client-cert-file={proxy}",
-                       f"--proxy-client-key-file={proxy_key}")
-        api.wait_until(lambda: self.get("/readyz") == "ok", "is ready")
-        self.run("kube-controller-manager", built("kubernetes") / "kube-controller-manager", f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1",
-                 f"--secure-port={free_port()}", f"--cert-dir={self.folder}/controller-manager", "--leader-elect=false", f"--service-account-private-key-file={self.folder}/sa.key",
-                 f"--controllers={','.join(CONTROLLERS)}", "--horizontal-pod-autoscaler-sync-period=2s", "--horizontal-pod-autoscaler-downscale-stabilization=1s")
+        """All of it, with a node."""
+        self.start_api()
+        self.start_controllers()
         stages = [{"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": stage["name"]},
                    "spec": {"resourceRef": {"apiGroup": "v1", "kind": "Pod"}, "selector": {"matchExpressions": stage["selector"]}, "next": stage["next"],
                             **({"delay": stage["delay"]} if "delay" in stage else {})}} for stage in STAGES]
@@ -97,6 +84,28 @@ class Cluster:
                  f"--server-address=127.0.0.1:{free_port()}")
         self.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
         return self
+
+    def start_api(self, *options):
+        """etcd and kube-apiserver, the latter with more options."""
+        client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        self.run("etcd", built("etcd") / "server", "--data-dir", self.folder / "etcd", "--listen-client-urls", client, "--advertise-client-urls", client,
+                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", "--unsafe-no-fsync", "--log-level", "warn")
+        self._keys()
+        proxy, proxy_key = self.authority.issue("front-proxy", usage="clientAuth")
+        api = self.run("kube-apiserver", built("kubernetes") / "kube-apiserver", f"--etcd-servers={client}", f"--secure-port={self.port}",
+                       "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--cert-dir={self.folder}/certificates", "--service-cluster-ip-range=10.0.0.0/24",
+                       "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={self.folder}/sa.pub",
+                       f"--service-account-signing-key-file={self.folder}/sa.key", f"--token-auth-file={self.folder}/tokens.csv", "--authorization-mode=RBAC",
+                       "--enable-admission-plugins=PodSecurity", f"--admission-control-config-file={self.folder}/admission.yaml", "--disable-admission-plugins=ServiceAccount",
+                       "--endpoint-reconciler-type=none", f"--requestheader-client-ca-file={self.authority.file}", "--requestheader-username-headers=X-Remote-User",
+                       "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", f"--proxy-client-cert-file={proxy}",
+                       f"--proxy-client-key-file={proxy_key}", *options)
+        api.wait_until(lambda: self.get("/readyz") == "ok", "is ready")
+
+    def start_controllers(self):
+        self.run("kube-controller-manager", built("kubernetes") / "kube-controller-manager", f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1",
+                 f"--secure-port={free_port()}", f"--cert-dir={self.folder}/controller-manager", "--leader-elect=false", f"--service-account-private-key-file={self.folder}/sa.key",
+                 f"--controllers={','.join(CONTROLLERS)}", "--horizontal-pod-autoscaler-sync-period=2s", "--horizontal-pod-autoscaler-downscale-stabilization=1s")
 
     def _keys(self):
         for command in ("genrsa -out sa.key 2048", "rsa -in sa.key -pubout -out sa.pub"):

@@ -27,6 +27,12 @@ def consume(bus, topic):
     return kcat(bus.address, "-C", "-e", "-q", "-o", "beginning", "-t", topic).splitlines()
 
 
+def every_message(address):
+    """The keys, headers and values of all messages of all topics, as one text."""
+    topics = [topic["topic"] for topic in json.loads(kcat(address, "-L", "-J"))["topics"]]
+    return "".join(kcat(address, "-C", "-e", "-q", "-o", "beginning", "-f", "%k %h %s\n", "-t", topic) for topic in topics)
+
+
 def text_field(text):
     return struct.pack(">h", len(text)) + text.encode()
 

@@ -44,7 +44,7 @@ class Site:
         self.scheduler.start()
         self.worker.options["scheduler_url"] = self.scheduler.url
         self.worker.start()
-        self.api = Api(self.scheduler.url, self.tokens["token"])
+        self.api = Api(self.scheduler.url, self.tokens["token"], trust=self.scheduler.trust)
         return self
 
     def ask(self, query, *values):

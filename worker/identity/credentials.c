@@ -120,6 +120,13 @@ static const char *check_seconds(const char *value)
 	return text_number(value, 0, 1500, &seconds) == 0 ? NULL : "is not a number from 0 to 1500";
 }
 
+static const char *check_timeout(const char *value)
+{
+	long long seconds;
+
+	return text_number(value, 1, MAX_VAULT_TIMEOUT, &seconds) == 0 ? NULL : "is not a number from 1 to 3600";
+}
+
 static const char *check_aws_type(const char *value)
 {
 	bool fits = text_equal(value, "iam_user") || text_equal(value, "assumed_role") ||

@@ -8,7 +8,11 @@
 #include "common/err.h"
 #include "worker/identity/credentials.h"
 
-enum { MAX_PATH = 8 * MAX_CREDENTIAL_VALUE, MAX_KEY = 64 * 1024 };
+enum {
+	MAX_PATH = 8 * MAX_CREDENTIAL_VALUE,
+	MAX_KEY = 64 * 1024,
+	READ_SECONDS = 60, /* the documented default of TFC_VAULT_CLIENT_TIMEOUT */
+};
 
 /* ---- paths in Vault ---- */
 
@@ -144,6 +148,7 @@ static json_t *login_of(size_t id, const json_t *item)
 	const char *address = credential_value(item, "address");
 	char title[MAX_CREDENTIAL_TITLE];
 	size_t len = strlen(address);
+	long long timeout = READ_SECONDS;
 
 	while (len > 0 && address[len - 1] == '/')
 		len--;
@@ -152,9 +157,11 @@ static json_t *login_of(size_t id, const json_t *item)
 	buf_text(&login, "/login");
 	crypto_base64_decode(credential_value(item, "encoded-ca-certificate"), &ca);
 	credential_title(item, title);
-	return json_pack("{sI ss ss% ss ss ss ss ss}", "id", (json_int_t)id, "title", title, "address", address, len,
+	text_number(credential_value(item, "client-timeout"), 1, MAX_VAULT_TIMEOUT, &timeout);
+	return json_pack("{sI ss ss% ss ss ss ss ss sI}", "id", (json_int_t)id, "title", title, "address", address, len,
 		"namespace", credential_value(item, "namespace"), "login", buf_str(&login), "role",
-		credential_value(item, "role"), "jwt", credential_value(item, "token"), "ca", buf_str(&ca));
+		credential_value(item, "role"), "jwt", credential_value(item, "token"), "ca", buf_str(&ca), "timeout",
+		(json_int_t)timeout);
 }
 
 /* The id of the Vault that a configuration names. credentials_read has checked that it is there. */

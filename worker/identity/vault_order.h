@@ -8,11 +8,12 @@
  * The order is one JSON document on its standard input:
  *
  *     {"vaults":[{"id":0,"title":"vault","address":"https://vault.example.com:8200","namespace":"","login":"auth/jwt/login",
- *                 "role":"tfc-role","jwt":…,"ca":"PEM, or empty"}],
+ *                 "role":"tfc-role","jwt":…,"ca":"PEM, or empty","timeout":60}],
  *      "secrets":[{"id":1,"title":"vault-backed-aws","vault":0,"path":"aws/creds/deploy"}],"sleep":30}
  *
- * It logs in to the vaults, reads the secrets, and sleeps. Then it keeps the tokens alive until it gets SIGINT, revokes
- * them, and ends. Each line of its standard output is an event:
+ * It logs in to the vaults, reads the secrets, and sleeps. `timeout`: seconds within which a Vault must answer the
+ * request for a secret. Then it keeps the tokens alive until it gets SIGINT, revokes them, and ends. Each line of its
+ * standard output is an event:
  *
  *     {"begun":true}                                it handles SIGINT from now on
  *     {"vault":0,"token":…}                         of a login

@@ -44,6 +44,7 @@ struct kind {
 
 static void gcp_finish(struct wish *wish);
 static void hcp_finish(struct wish *wish);
+static void vault_finish(struct wish *wish);
 static void vault_backed_finish(struct wish *wish);
 static void vault_aws_finish(struct wish *wish);
 static void vault_gcp_finish(struct wish *wish);
@@ -190,6 +191,16 @@ static void hcp_finish(struct wish *wish)
 {
 	if (!*member(wish, CREDENTIAL_AUDIENCE))
 		member_set(wish, CREDENTIAL_AUDIENCE, member(wish, "resource-name"));
+}
+
+static void vault_finish(struct wish *wish)
+{
+	enum { TIMEOUT_MAX = 3600 };
+	const char *timeout = member(wish, "client-timeout");
+	long long seconds;
+
+	if (*timeout && text_number(timeout, 1, TIMEOUT_MAX, &seconds) < 0)
+		refuse(wish, "its timeout, TFC_VAULT_CLIENT_TIMEOUT, is no number from 1 to %d", TIMEOUT_MAX);
 }
 
 /* Vault itself must be configured, too: the wishes for Vault come before those that it backs (credentials_wanted). */

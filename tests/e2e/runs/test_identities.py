@@ -3,10 +3,13 @@
 """Identities and dynamic credentials of runs, from the variables of a workspace to the programs of its runs."""
 
 import json
+import re
 
 import pytest
 
 from integration.identity.test_workload_identity import decoded
+from support.kcat import every_message
+from support.receiver import acknowledges
 
 PROGRAM = """import json, os, pathlib
 kept = {name: os.environ.get(name) for name in ("AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "TFC_WORKLOAD_IDENTITY_TOKEN")}
@@ -38,8 +41,8 @@ VARIABLES = {"TFC_WORKLOAD_IDENTITY_AUDIENCE": "mine", "TFC_AWS_PROVIDER_AUTH": 
 
 
 @pytest.fixture
-def api(site):
-    return site.api
+def api(full_site):
+    return full_site.api
 
 
 def workspace_with(api, variables, **attributes):
@@ -49,7 +52,7 @@ def workspace_with(api, variables, **attributes):
     return workspace
 
 
-def test_the_programs_of_an_apply_have_its_identity(site, api):
+def test_the_programs_of_an_apply_have_its_identity(api):
     workspace = workspace_with(api, VARIABLES, auto_apply=True)
     run = api.run_files(workspace, FILES)
     api.wait_status(run, "applied")
@@ -70,3 +73,37 @@ def test_a_missing_variable_is_said_before_terraform_starts(api):
     sentence = "TFC_GCP_PROVIDER_AUTH is true, but TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL is not set."
     assert api.wait_status(run, "errored")["error"] == sentence
     assert api.log(run, "plan").strip() == sentence
+
+
+def in_redis(redis):
+    """All keys and values. What is dumped without compression has its texts as they are."""
+    redis.command("config", "set", "rdbcompression", "no")
+    keys = redis.command("--scan").splitlines()
+    return "\n".join(key + redis.command("--no-raw", "dump", key) for key in keys)
+
+
+def tables_with(site, text):
+    """The tables of PostgreSQL with that text, also as bytes. Logs, plans and states are encrypted there."""
+    tables = [table for table, in site.ask("select tablename from pg_tables where schemaname = 'public'")]
+    return [table for table in tables if site.ask(f"select 1 from {table} t where strpos(t::text, %s) > 0 or strpos(t::text, %s) > 0 limit 1", text, text.encode().hex())]
+
+
+def test_tokens_are_in_no_message_and_in_no_table(full_site, redis, api):
+    """Redis is searched while a run task is open, so that the notifier has it there. The tokens of both phases begin with the same header."""
+    workspace = workspace_with(api, VARIABLES, auto_apply=True)
+    service = full_site.receiver.service(acknowledges)
+    api.attach(workspace, api.task(service, service.name), "post_apply")
+    program = 'import os\nprint("FOUND", os.environ["TFC_WORKLOAD_IDENTITY_TOKEN"][::-1])\n'  # redaction does not recognize it
+    run = api.run_files(workspace, {**FILES, "program.py": program})
+    call = service.got()
+    kept = in_redis(redis)
+    call.back("passed")
+    api.wait_status(run, "applied")
+    header = re.search(r"FOUND ([\w.-]+)", api.log(run, "apply")).group(1)[::-1].partition(".")[0] + "."
+    assert json.loads(decoded(header.rstrip(".")))["alg"] == "RS256"
+    assert call["task_result_id"] in kept and header not in kept
+    messages = every_message(full_site.scheduler.options["brokers"])
+    assert run in messages and header not in messages
+    assert "audit_events" in tables_with(full_site, run) and tables_with(full_site, header) == []
+    for text in (api.log(run, "plan"), api.log(run, "apply"), json.dumps(api.plan_json(run)), json.dumps(api.state(workspace))):  # what is sealed in PostgreSQL
+        assert "terraform_data" in text and header not in text

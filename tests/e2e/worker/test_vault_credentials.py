@@ -422,6 +422,16 @@ def test_a_vault_that_is_slow_does_not_hold_up_a_cancel(desk, vault):
     assert job.result["outcome"] == "canceled" and len(vault.of("revoke-self")) == 1
 
 
+def test_a_secret_that_takes_too_long_is_refused(desk, vault):
+    """The limit is that of its Vault. It is not the login's."""
+    vault.special["aws/"] = lambda handler: vault.over.wait()
+    vault.special["auth/jwt/login"] = lambda handler: (vault.over.wait(1.5), vault.reply(handler, 200, vault.auth("hvs.slow")))
+    vault.special["auth/token"] = lambda handler: vault.reply(handler, 204)
+    job = desk.run("plan", dict(ONE), [login(vault, **{"client-timeout": "1"}), backed("aws", **{"auth-type": "iam_user"})])
+    errored(job, "vault-backed-aws", f"no answer from {vault.url}: it did not answer in time")
+    assert len(vault.of("aws/creds/deploy")) == 1 and len(vault.of("revoke-self")) == 1
+
+
 def test_a_vault_that_changes_its_active_server_is_asked_again(desk, vault):
     vault.special["auth/jwt/login"] = lambda handler: refusing(503)(handler) if len(vault.requests) < 2 else vault.reply(handler, 200, vault.auth("hvs.later"))
     vault.special["auth/token"] = lambda handler: vault.reply(handler, 204)

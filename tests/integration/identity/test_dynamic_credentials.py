@@ -69,10 +69,11 @@ KINDS = {
     "hcp": ({"TFC_HCP_PROVIDER_AUTH": "true", "TFC_HCP_RUN_PROVIDER_RESOURCE_NAME": "iam/p"}, {"resource-name": "iam/p", "aud": "iam/p"}),
     "tencentcloud": ({"TFC_TENCENTCLOUD_PROVIDER_AUTH": "true", "TFC_TENCENTCLOUD_RUN_ROLE_ARN": "qcs"}, {"role-arn": "qcs", "aud": "tencentcloud.workload.identity"}),
     "vault": ({"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "https://v", "TFC_VAULT_RUN_ROLE": "r"},
-              {"address": "https://v", "role": "r", "namespace": "", "auth-path": "jwt", "encoded-ca-certificate": "", "aud": "vault.workload.identity"}),
+              {"address": "https://v", "role": "r", "namespace": "", "auth-path": "jwt", "encoded-ca-certificate": "", "client-timeout": "", "aud": "vault.workload.identity"}),
     "vault all": ({"TFC_VAULT_PROVIDER_AUTH": "true", "TFC_VAULT_ADDR": "https://v", "TFC_VAULT_RUN_ROLE": "r", "TFC_VAULT_NAMESPACE": "n",
-                   "TFC_VAULT_AUTH_PATH": "jwt/x", "TFC_VAULT_ENCODED_CACERT": "LS0t", "TFC_VAULT_WORKLOAD_IDENTITY_AUDIENCE": "mine"},
-                  {"address": "https://v", "role": "r", "namespace": "n", "auth-path": "jwt/x", "encoded-ca-certificate": "LS0t", "aud": "mine"}),
+                   "TFC_VAULT_AUTH_PATH": "jwt/x", "TFC_VAULT_ENCODED_CACERT": "LS0t", "TFC_VAULT_WORKLOAD_IDENTITY_AUDIENCE": "mine",
+                   "TFC_VAULT_CLIENT_TIMEOUT": "90"},
+                  {"address": "https://v", "role": "r", "namespace": "n", "auth-path": "jwt/x", "encoded-ca-certificate": "LS0t", "client-timeout": "90", "aud": "mine"}),
 }
 
 
@@ -135,6 +136,8 @@ REFUSED = {
     "a tag with a sign": ({"TFC_AWS_PROVIDER_AUTH_a-b": "true"}, "TFC_AWS_PROVIDER_AUTH_a-b is true, but its tag has more than letters, digits and underscores."),
     "no Vault": ({"TFC_VAULT_BACKED_AZURE_AUTH": "true", "TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE": "r"},
                  "TFC_VAULT_BACKED_AZURE_AUTH is true, but TFC_VAULT_PROVIDER_AUTH, the login at Vault that it needs, is not."),
+    **{f"a timeout of {text}": ({**VAULT, "TFC_VAULT_CLIENT_TIMEOUT": text},
+                                "TFC_VAULT_PROVIDER_AUTH is true, but its timeout, TFC_VAULT_CLIENT_TIMEOUT, is no number from 1 to 3600.") for text in ("0", "30s", "3601")},
     "another type": ({**VAULT, "TFC_VAULT_BACKED_AWS_AUTH": "true", "TFC_VAULT_BACKED_AWS_AUTH_TYPE": "root", "TFC_VAULT_BACKED_AWS_RUN_VAULT_ROLE": "r"},
                      "TFC_VAULT_BACKED_AWS_AUTH is true, but the type of its authentication is none of iam_user, assumed_role, federation_token."),
     "a long sleep": ({**VAULT, "TFC_VAULT_BACKED_AZURE_AUTH": "true", "TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE": "r", "TFC_VAULT_BACKED_AZURE_SLEEP_SECONDS": "1501"},

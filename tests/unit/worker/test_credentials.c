@@ -89,6 +89,9 @@ static void values_are_checked(void **state)
 		{"[{\"kind\":\"gcp\"," TOKEN ",\"audience\":\"//x\",\"service-account\":\"a/b@c\"}]",
 			"service-account"},
 		{"[{\"kind\":\"gcp\"," TOKEN ",\"audience\":\"//x\\\"\",\"service-account\":\"\"}]", "audience"},
+		{"[{" VAULT ",\"client-timeout\":\"0\"}]", "client-timeout is not a number from 1 to 3600"},
+		{"[{" VAULT ",\"client-timeout\":\"3601\"}]", "client-timeout"},
+		{"[{" VAULT ",\"client-timeout\":\"5s\"}]", "client-timeout"},
 		{"[{\"kind\":\"vault-backed-azure\",\"mount-path\":\"a\",\"role\":\"r\"}]", "missing"},
 		{"[{" VAULT "},{\"kind\":\"vault-backed-azure\",\"vault\":\"X\",\"mount-path\":\"a\",\"role\":\"r\"}]",
 			"the Vault configuration that it names is missing"},
@@ -344,7 +347,16 @@ static void the_order_has_the_logins(void **state)
 	assert_string_equal(text,
 		"{\"vaults\":[{\"id\":1,\"title\":\"vault\",\"address\":\"https://"
 		"v\",\"namespace\":\"n\",\"login\":\"auth/jwt/"
-		"login\",\"role\":\"r\",\"jwt\":\"a.b.c\",\"ca\":\"\"}],\"secrets\":[],\"sleep\":0}");
+		"login\",\"role\":\"r\",\"jwt\":\"a.b.c\",\"ca\":\"\",\"timeout\":60}],\"secrets\":[],\"sleep\":0}");
+}
+
+static void a_vault_has_the_time_that_its_variable_gives(void **state)
+{
+	json_auto_t *credentials = read_good("[{" VAULT ",\"client-timeout\":\"300\"}]");
+	json_auto_t *order = vault_order(credentials);
+
+	(void)state;
+	assert_int_equal(json_int_at(json_array_get(json_object_get(order, "vaults"), 0), "timeout", 0), 300);
 }
 
 static int take(const json_t *credentials, const char *event)
@@ -430,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_variable_has_a_limit),
 		cmocka_unit_test(secrets_are_read_by_kind),
 		cmocka_unit_test(the_order_has_the_logins),
+		cmocka_unit_test(a_vault_has_the_time_that_its_variable_gives),
 		cmocka_unit_test(events_are_taken),
 		cmocka_unit_test(hostile_events_are_refused),
 		cmocka_unit_test(keys_of_gcp_are_secret_in_all_forms),

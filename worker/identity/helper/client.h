@@ -25,6 +25,7 @@ struct call {
 	const struct server *server;
 	const char *path;  /* below /v1/ */
 	const char *token; /* or NULL */
+	long timeout_ms;   /* 0: a minute */
 	json_t *body;      /* makes the request a POST; borrowed; or NULL: a GET */
 	bool last;         /* of a revocation: SIGINT does not end it, and its time is short */
 };

@@ -37,7 +37,8 @@ enum {
 struct token {
 	struct server server;
 	long long id;
-	char *value; /* owned */
+	char *value;  /* owned */
+	long read_ms; /* the time limit for secrets */
 	bool revocable;
 	int64_t lease_ms, renew_ms, expires_ms; /* renew_ms: when it is renewed; INT64_MAX: never */
 };
@@ -102,6 +103,7 @@ static int token_keep(const struct server *server, const json_t *vault, const js
 	if (!value || !*value)
 		return -1;
 	*token = (struct token){.server = *server, .id = json_int_at(vault, "id", -1), .value = mem_text(value)};
+	token->read_ms = (long)json_int_at(vault, "timeout", 0) * 1000;
 	token->revocable = !text_equal(json_string_at(auth, "token_type"), "batch");
 	lease_begin(token, auth);
 	token_count++;
@@ -158,7 +160,10 @@ static int secret_read(const json_t *secret)
 
 	if (!token)
 		return -1;
-	client_call(&(struct call){.server = &token->server, .path = path, .token = token->value}, &reply);
+	client_call(
+		&(struct call){
+			.server = &token->server, .path = path, .token = token->value, .timeout_ms = token->read_ms},
+		&reply);
 	data = json_object_get(reply.body, "data");
 	if (!reply_succeeded(&reply)) {
 		failure_write(&token->server, title, did, &reply);
