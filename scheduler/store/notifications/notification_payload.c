@@ -21,6 +21,8 @@ static char *message(const struct notification_text *text)
 {
 	int status = run_status_parse(text->run_status);
 
+	if (text->note)
+		return mem_text(text->note);
 	if (text->due_at)
 		return mem_printf("Workspace %s is to be destroyed automatically at %s", text->workspace, text->due_at);
 	if (text->trigger == TRIGGER_COUNT || status < 0)
@@ -41,18 +43,19 @@ static char *workspace_body(const struct notification_text *text)
 	_cleanup_(freep) char *said = message(text);
 	_cleanup_(freep) char *url =
 		mem_printf("%s/api/v2/notification-configurations/%s", text->public_url, text->configuration_id);
-	json_auto_t *body = json_pack("{si ss ss ss ss ss s{ss ss ss ss}}", "payload_version", 2,
+	json_auto_t *body = json_pack("{si ss ss ss ss ss s{ss ss ss}}", "payload_version", 2,
 		"notification_configuration_id", text->configuration_id, "notification_configuration_url", url,
 		"trigger_scope", "workspace", "trigger", trigger(text), "message", said, "details", "workspace_id",
-		text->workspace_id, "workspace_name", text->workspace, "organization_name", text->organization,
-		"auto_destroy_at", text->due_at);
+		text->workspace_id, "workspace_name", text->workspace, "organization_name", text->organization);
 
+	if (text->due_at)
+		json_object_set_new(json_object_get(body, "details"), "auto_destroy_at", json_string(text->due_at));
 	return json_text(body);
 }
 
 static char *generic_body(const struct notification_text *text)
 {
-	if (text->due_at)
+	if (text->due_at || text->note)
 		return workspace_body(text);
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_auto_t *body = json_pack("{si ss so so so so so so so so s[{ss ss so so so}]}", "payload_version", 1,
@@ -120,7 +123,8 @@ static const char *colour(const struct notification_text *text)
 {
 	enum trigger trigger = text->trigger;
 
-	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER)
+	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER ||
+		trigger == TRIGGER_SCHEDULE_STOPPED)
 		return "warning";
 	if (trigger == TRIGGER_DESTROY_RESULTS)
 		trigger = trigger_of_end((enum run_status)run_status_parse(text->run_status));

@@ -15,6 +15,7 @@ struct notification_text {
 	const char *run_id, *run_message, *run_created_at, *run_created_by;
 	const char *workspace_id, *workspace, *organization;
 	const char *due_at; /* of a reminder: when the workspace will be destroyed; it has no run */
+	const char *note;   /* the sentence of a notification about a workspace; it has no run */
 };
 
 /* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, plain text for `email`.

@@ -53,6 +53,14 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 		.give_up_seconds = store->settings->notification_seconds);
 }
 
+int notification_note_put_up(
+	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err)
+{
+	return db_query(store->db, NULL, err, notification_note_put_up, .workspace_id = workspace_id,
+		.trigger = trigger_name(trigger), .note = note, .id = id_new("ntf").text,
+		.give_up_seconds = store->settings->notification_seconds);
+}
+
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
@@ -75,6 +83,7 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.updated_at = verification ? NULL : row->happened_at,
 		.updated_by = row->updated_by,
 		.due_at = row->due_at,
+		.note = row->note,
 		.run_id = row->run_id,
 		.run_message = row->message,
 		.run_created_at = row->run_created_at,

@@ -29,6 +29,10 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 /* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
  * job messages, since they are not urgent. */
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
+/* Creates notifications about the workspace with that sentence. In a transaction. They have no job messages, since they
+ * are not urgent. */
+int notification_note_put_up(
+	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 
