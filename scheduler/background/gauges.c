@@ -104,6 +104,8 @@ static const struct {
 	{"vcs", M_VCS_WAITING},
 	{"vcs_oldest", M_VCS_OLDEST},
 	{"held", M_HELD},
+	{"schedules_due", M_SCHEDULES_DUE},
+	{"schedules_late", M_SCHEDULES_LATE},
 	{"held_long", M_HELD_LONG},
 	{"schema", M_SCHEMA},
 	{"maintenance", M_MAINTENANCE},

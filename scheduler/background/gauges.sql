@@ -74,8 +74,8 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- are at most 50 versions. Runs that have not ended are read in the index runs_live, run tasks in
 -- task_results_waiting, _leases and _due, notifications in notifications_waiting, holds in
 -- workspace_holds_until, the oldest message by the primary key. The other tables are small.
--- index: git_jobs_waiting, notifications_waiting, runs_live, task_results_due, task_results_leases,
--- task_results_waiting
+-- index: git_jobs_waiting, notifications_waiting, runs_live, schedules_check, task_results_due,
+-- task_results_leases, task_results_waiting
 -- reads: database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls, workers
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
@@ -152,6 +152,11 @@ select unnest(array['vcs', 'vcs_oldest']), 'kind="comments"',
     unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(due_at)), 0), 0)])
 from vcs_comments
 where sent_version < version
+union all
+select unnest(array['schedules_due', 'schedules_late']), '',
+    unnest(array[count(*), count(*) filter (where next_at < now() - interval '5 minutes')])
+from schedules
+where check_at <= now()
 union all
 select unnest(array['held', 'held_long']), '',
     unnest(array[count(*), count(*) filter

@@ -23,6 +23,7 @@
 #include "scheduler/background/gauges.h"
 #include "scheduler/background/reaper.sql.h"
 #include "scheduler/background/resumption.h"
+#include "scheduler/background/schedules.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
 #include "scheduler/background/wait_notes.h"
@@ -303,6 +304,7 @@ static const struct {
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 5000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"assessments", 1000, SWEEP_ANY, .sweep = assessments_sweep},
+	{"schedules", 2000, SWEEP_BY_CLOCK, .sweep = schedules_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},

@@ -125,6 +125,7 @@ static const struct audited {
 	{"state_version", "workspace", CAN_READ_STATE},
 	{"var", "workspace", CAN_READ_VARIABLES},
 	{"variable", "workspace", CAN_READ_VARIABLES},
+	{"schedule", "workspace", CAN_READ_RUNS},
 	{"agent", "worker", CAN_MANAGE_POOLS},
 };
 

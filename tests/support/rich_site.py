@@ -40,6 +40,7 @@ PAGES = {
     "/app/:org/workspaces/:ws/settings/notifications": "Run completed",
     "/app/:org/workspaces/:ws/settings/remote-state": "storage",
     "/app/:org/workspaces/:ws/settings/identity": "Subject of applies",
+    "/app/:org/workspaces/:ws/settings/schedules": "Asia/Kathmandu",
     "/app/:org/workspaces/:ws/settings/destruction": "Delete workspace",
     "/app/admin/organizations": "acme",
     "/app/admin/users": "rita",
@@ -193,6 +194,7 @@ class RichSite:
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": say("Modules"), "value": "a private key"})
         api.post(f"{place}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": "prod"}}]})
         self.make("trigger", f"{place}/run-triggers", "run-triggers", {}, {"sourceable": {"type": "workspaces", "id": ids["storage"]}})
+        self.make("schedule", f"{place}/schedules", "schedules", {"name": say("Each night"), "kind": "plan-and-apply", "cron": "0 3 * * *", "time-zone": "Asia/Kathmandu", "jitter-seconds": 60})
         api.post(f"{place}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": ids["storage"]}]})
         hook = {"enabled": False, "destination-type": "generic", "url": "https://hooks.example/1", "triggers": ["run:completed"]}
         for path in (place, f"projects/{ids['project']}"):

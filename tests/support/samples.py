@@ -125,6 +125,11 @@ TOOL_VERSION = {
 }
 ACCESS = {"access": choice("read")}
 
+SCHEDULE = {
+    "name": text("nightly", "", "x" * 91), "kind": choice("plan"), "cron": text("0 3 * * *", "", "* * * * *", "0 0 30 2 *", "nightly"), "time-zone": text("Europe/Berlin", "", "CEST", "Europe/Atlantis"),
+    "jitter-seconds": number(60, -1, 3601), "auto-apply": flag(), "enabled": flag(True),
+}
+
 OIDC = {
     "name": text("provider", ""), "issuer": text("https://id.example.com", "", "ftp://x"), "client-id": text("client", ""), "client-secret": text("secret"), "enabled": flag(), "scopes": text("openid"),
     "subject-claim": text("sub"), "username-claim": text("name"), "groups-claim": text("groups"), "graph-endpoint": text("https://graph.example.com", "ftp://x"), "site-admin-group": text("root"),
@@ -150,6 +155,8 @@ SAMPLES = {
     "varsets_attach": Linkage("workspaces", {}, {"workspace": None}),
     "varsets_detach": Linkage("workspaces", {}, {"workspace": None}),
     "run_triggers_create": Sample("run-triggers", {}, {"sourceable": ("workspaces", "other")}),
+    "schedules_create": Sample("schedules", SCHEDULE, unique="name"),
+    "schedules_update": Sample("schedules", {**SCHEDULE, "name": text("updated", "", "x" * 91)}),
     "configurations_create": Sample("configuration-versions", {"auto-queue-runs": flag(), "speculative": flag(), "provisional": flag()}, needed=False),
     "states_create": Sample("state-versions", {"serial": number(1, -1), "md5": text("0" * 32, ""), "lineage": text(), "force": flag(), "json-state-outputs": text("e30=", "%%%", long=7)}),
     "states_roll_back": Sample("state-versions", {}, {"rollback-state-version": ("state-versions", "state")}),

@@ -31,8 +31,8 @@ static const char *const own_relations[] = {"actor", "apply", "comment", "config
 	"configuration_version.ingress_attributes", "confirmed_by", "cost_estimate", "created_by", "current_run",
 	"current_run.apply", "current_run.configuration_version", "current_run.cost_estimate", "current_run.plan",
 	"current_configuration_version", "current_state_version", "current_state_version.outputs",
-	"effective_tag_bindings", "ingress_attributes", "locked_by", "outputs", "plan", "policy_checks",
-	"policy_evaluations", "readme", "run", "run.configuration_version", "run.created_by", "run_events",
+	"effective_tag_bindings", "ingress_attributes", "last_run", "locked_by", "outputs", "plan", "policy_checks",
+	"policy_evaluations", "readme", "run", "run.configuration_version", "run.created_by", "run_as", "run_events",
 	"task_results", "task_stages", "workspace"};
 
 static bool listed(const handler_fn *list, size_t count, handler_fn handler)

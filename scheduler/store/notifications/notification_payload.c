@@ -29,6 +29,8 @@ static char *message(const struct notification_text *text)
 {
 	int status = run_status_parse(text->run_status);
 
+	if (text->note)
+		return mem_text(text->note);
 	if (text->due_at)
 		return mem_printf("Workspace %s is to be destroyed automatically at %s", text->workspace, text->due_at);
 	if (text->assessment)
@@ -87,7 +89,7 @@ static char *workspace_body(const struct notification_text *text)
 
 static char *generic_body(const struct notification_text *text)
 {
-	if (text->due_at || text->assessment)
+	if (text->due_at || text->note || text->assessment)
 		return workspace_body(text);
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_auto_t *body = json_pack("{si ss so so so so so so so so s[{ss ss so so so}]}", "payload_version", 1,
@@ -155,7 +157,8 @@ static const char *colour(const struct notification_text *text)
 {
 	enum trigger trigger = text->trigger;
 
-	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER || text->assessment)
+	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER ||
+		trigger == TRIGGER_SCHEDULE_STOPPED || text->assessment)
 		return "warning";
 	if (trigger == TRIGGER_DESTROY_RESULTS)
 		trigger = trigger_of_end((enum run_status)run_status_parse(text->run_status));

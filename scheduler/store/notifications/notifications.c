@@ -61,6 +61,14 @@ int notification_assessment_put_up(
 		.give_up_seconds = store->settings->notification_seconds);
 }
 
+int notification_note_put_up(
+	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err)
+{
+	return db_query(store->db, NULL, err, notification_note_put_up, .workspace_id = workspace_id,
+		.trigger = trigger_name(trigger), .note = note, .id = id_new("ntf").text,
+		.give_up_seconds = store->settings->notification_seconds);
+}
+
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
@@ -85,6 +93,7 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.due_at = row->due_at,
 		.assessment = row->assessment,
 		.prior_assessment = row->prior,
+		.note = row->note,
 		.run_id = row->run_id,
 		.run_message = row->message,
 		.run_created_at = row->run_created_at,

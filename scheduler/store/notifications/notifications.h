@@ -32,6 +32,10 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 /* Creates the notifications of an assessment's result. In a transaction. They have no job messages either. */
 int notification_assessment_put_up(struct store *store, const char *workspace_id, const char *assessment_id,
 	enum trigger trigger, struct err *err);
+/* Creates notifications about the workspace with that sentence. In a transaction. They have no job messages, since they
+ * are not urgent. */
+int notification_note_put_up(
+	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 

@@ -57,6 +57,17 @@ from workspaces w
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
 where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
+-- statement: notification_note_put_up
+-- Creates a notification with that sentence for each configuration that subscribes to it. `id` makes their ids.
+-- index: notification_configurations_project, notification_configurations_workspace
+-- takes: workspace_id text, trigger text, note text, id text, give_up_seconds double precision
+insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, note, give_up_at)
+select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(), :note,
+    now() + make_interval(secs => :give_up_seconds)
+from workspaces w
+join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
+where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
+
 -- statement: notification_verification_put_up
 -- Creates the verification of a configuration.
 -- index: notification_configurations_pkey
@@ -83,7 +94,7 @@ jsonb_build_object('id', :a.id, 'succeeded', :a.succeeded, 'drifted', :a.drifted
 -- gives: id text, attempt integer, run_id text null, trigger text, run_status text null, happened_at text,
 -- give_up_in_ms bigint, updated_by text null, configuration_id text null, name text null,
 -- destination_type text null, url_sealed bytea null, token_sealed bytea null, recipients jsonb,
--- run_created_at text null, due_at text null, message text null, created_by text null,
+-- run_created_at text null, due_at text null, note text null, message text null, created_by text null,
 -- membership_id text null, invited_by text null, invited text null, expires_at text null,
 -- recipient text null, recipient_name text null, reset_id text null, subject text null,
 -- workspace_id text null, workspace text null, organization text null, assessment jsonb null, prior jsonb null
@@ -136,7 +147,8 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
             where nu.configuration_id = c.id and x.email is not null
         ) t
     ) as recipients,
-    :sql_time(r.created_at) as run_created_at, :sql_time(n.due_at) as due_at, i.message, b.username as created_by,
+    :sql_time(r.created_at) as run_created_at, :sql_time(n.due_at) as due_at, n.note,
+    i.message, b.username as created_by,
     n.membership_id, io.name as invited_by, m.email as invited,
     to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at,
     ru.email as recipient, ru.username as recipient_name, n.reset_id, su.username as subject,

@@ -29,6 +29,7 @@ const triggers = [
 	["run:errored", "Run errored"],
 	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
 	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
+	["workspace:schedule_stopped", "Schedule stopped"],
 ] as const;
 
 type Delivery = Readonly<Record<string, unknown>>;

@@ -24,6 +24,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/workspaces/:ws/settings/notifications", load: () => import("./workspace_settings/notifications.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/remote-state", load: () => import("./workspace_settings/remote_state.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/identity", load: () => import("./workspace_settings/identity.tsx") },
+	{ pattern: "/app/:org/workspaces/:ws/settings/schedules", load: () => import("./workspace_settings/schedules.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/destruction", load: () => import("./workspace_settings/destruction.tsx") },
 	{ pattern: "/app/admin/organizations", load: () => import("./admin/organizations.tsx") },
 	{ pattern: "/app/admin/users", load: () => import("./admin/users.tsx") },

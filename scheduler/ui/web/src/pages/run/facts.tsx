@@ -18,6 +18,7 @@ const sources: Readonly<Record<string, string>> = {
 	terraform: "by CLI",
 	"tfe-configuration-version": "by an uploaded configuration",
 	"tfe-run-trigger": "by a run trigger",
+	"runyard-schedule": "by a schedule",
 };
 const reasons: Readonly<Record<string, string>> = { "auto-destroy": "scheduled destruction", "run-trigger": "a run of another workspace" };
 

@@ -52,6 +52,7 @@ export const sources: readonly (readonly [string, string])[] = [
 	["tfe-configuration-version", "Commit or uploaded configuration"],
 	["tfe-run-trigger", "Run trigger"],
 	["tfe-infrastructure-lifecycle", "Automatic destroy"],
+	["runyard-schedule", "Schedule"],
 ];
 
 export function sourceWord(source: string): string {

@@ -76,6 +76,7 @@ export const sectionWords = {
 	notifications: "Notifications",
 	"remote-state": "Remote state",
 	identity: "Identity",
+	schedules: "Schedules",
 	destruction: "Destruction",
 } as const;
 
