@@ -8,13 +8,14 @@
 -- have, which takes seconds without hash joins.
 set local enable_hashjoin = on;
 
--- fragment: explorer_passes(row, fields, operators, operands)
--- The condition that a row, as JSON, passes all filters. explorer_query.h names the operators.
+-- fragment: explorer_passes(value, fields, operators, operands)
+-- The condition that a row passes all filters. `value` is that of the field q.field, as a text; explorer_fields.def
+-- names the operators.
 (cardinality(:fields::text[]) = 0
         or not exists (
             select 1
             from unnest(:fields::text[], :operators::text[], :operands::text[]) q(field, operator, operand)
-            cross join lateral (select :row ->> q.field as value) v
+            cross join lateral (select :value as value) v
             where not coalesce(case q.operator
                         when 'is' then v.value = q.operand
                         when 'is_not' then v.value is distinct from q.operand
@@ -57,7 +58,7 @@ case when not :down::boolean and :by_version::boolean then :explorer_version({:r
 with f as materialized (
     select x.id, x.attributes
     from (select v.id, to_jsonb(v) as attributes from (:rows) v) x
-    where :explorer_passes(x.attributes, :fields, :operators, :operands)
+    where :explorer_passes({x.attributes ->> q.field}, :fields, :operators, :operands)
 )
 select t.total, p.id, p.attributes
 from (select count(*) as total from f) t
@@ -72,6 +73,36 @@ left join (
     ) cut
 ) p on true
 order by p.place;
+
+-- fragment: explorer_found_by_value(rows, shown, sorted, filtered)
+-- The same for views with so many rows that only those of the page are made as JSON (`shown`): `sorted` and
+-- `filtered` are the fields :sort and q.field of a row `v` of `rows`, as JSON.
+with f as materialized (
+    select v.id, nullif(:sorted, 'null') as key,
+        case when :by_version::boolean then :explorer_version({:sorted #>> '{}'}) end as version
+    from (:rows) v
+    where :explorer_passes({:filtered #>> '{}'}, :fields, :operators, :operands)
+),
+p as materialized (
+    select id, row_number() over () as place
+    from (
+        select id
+        from f
+        order by case when not :down::boolean then version end nulls last,
+            case when :down then version end desc nulls last, case when not :down then key end nulls last,
+            case when :down then key end desc nulls last, id
+        limit :limit
+        offset :offset
+    ) cut
+)
+select t.total, s.id, s.attributes
+from (select count(*) as total from f) t
+left join (
+    select p.id, p.place, to_jsonb(v) as attributes
+    from p
+    cross join lateral (select * from (:shown) v where v.id = p.id offset 0) v
+) s on true
+order by s.place;
 
 -- fragment: explorer_seen(mask)
 -- The condition that the requester sees what the mask's right shows of a workspace `w` of the organization.
@@ -90,13 +121,8 @@ cross join (
 coalesce(nullif(w.terraform_version, ''), 'latest');
 
 -- fragment: explorer_idle_days()
--- Whole days since the newest run `c` of a workspace `w`, or since its creation.
-floor(extract(epoch from now() - coalesce(c.created_at, w.created_at)) / 86400)::bigint;
-
--- fragment: explorer_run()
--- The current run `c` of a workspace `w`, and its estimate of costs.
-left join runs c on c.id = coalesce(w.current_run_id, w.latest_run_id)
-left join cost_estimates e on e.run_id = c.id;
+-- Whole days since the newest run of a workspace `w`, or since its creation.
+floor(extract(epoch from now() - coalesce(:explorer_of_run(created_at), w.created_at)) / 86400)::bigint;
 
 -- fragment: explorer_tags()
 -- The tags of the organization's workspaces.
@@ -105,41 +131,109 @@ from tags t
 cross join :tags_of_tag()
 where t.organization_id = :organization_id;
 
+-- fragment: explorer_tag_list()
+string_agg(k.key || case when k.value = '' then '' else ':' || k.value end, ', ' order by k.key);
+
+-- fragment: explorer_tags_of_all()
+-- The tags `g` of all workspaces, if a filter or the order needs them.
+left join (
+    select k.workspace_id, :explorer_tag_list() as tags
+    from (:explorer_tags()) k
+    where :sort = 'tags' or 'tags' = any(:fields::text[])
+    group by k.workspace_id
+) g on g.workspace_id = w.id;
+
+-- fragment: explorer_of_state(column)
+(select x.:column from state_versions x where x.id = w.current_state_id);
+
+-- fragment: explorer_of_run(column)
+(select x.:column from runs x where x.id = coalesce(w.current_run_id, w.latest_run_id));
+
+-- fragment: explorer_known(column)
+(select x.:column from explorer_workspaces x where x.workspace_id = w.id);
+
+-- fragment: explorer_cost()
+-- The estimate of a workspace's current run.
+(
+    select x.proposed_monthly_cost
+    from cost_estimates x
+    where x.run_id = coalesce(w.current_run_id, w.latest_run_id)
+);
+
+-- fragment: explorer_workspace_rows(tags, join)
+-- What is in other tables is read by index lookups, and only for the fields that a filter, the order or the page needs.
+select w.id, h.*, coalesce(:explorer_known(rum), 0) as current_rum_count,
+    (:explorer_of_run(status_timestamps) ->> 'applied-at')::timestamptz as current_run_applied_at,
+    coalesce(w.current_run_id, w.latest_run_id) as current_run_external_id,
+    :explorer_of_run(status) as current_run_status, w.id as external_id,
+    coalesce(:explorer_known(module_count), 0) as module_count, :explorer_known(modules) as modules,
+    o.name as organization_name, w.project_id as project_external_id, p.name as project_name,
+    coalesce(:explorer_known(provider_count), 0) as provider_count, :explorer_known(providers) as providers,
+    w.resource_count, null::text as source_module_id,
+    :explorer_of_state(terraform_version) as state_version_terraform_version, :tags as tags,
+    (
+        select r.identifier
+        from workspace_repositories u
+        join vcs_repositories r on r.id = u.repository_id
+        where u.workspace_id = w.id
+    ) as vcs_repo_identifier,
+    w.created_at as workspace_created_at, w.name as workspace_name,
+    :explorer_configured_version() as workspace_terraform_version, w.updated_at as workspace_updated_at,
+    w.execution_mode, w.locked_by is not null as locked, :explorer_of_state(size) as state_size,
+    :explorer_idle_days() as days_without_run, :explorer_cost() as monthly_cost
+from workspaces w
+join organizations o on o.id = w.organization_id
+join projects p on p.id = w.project_id :join :explorer_health()
+where :explorer_seen(1);
+
+-- fragment: explorer_workspace_value(field)
+case :field
+    when 'all_checks_succeeded' then to_jsonb(v.all_checks_succeeded)
+    when 'checks_errored' then to_jsonb(v.checks_errored)
+    when 'checks_failed' then to_jsonb(v.checks_failed)
+    when 'checks_passed' then to_jsonb(v.checks_passed)
+    when 'checks_unknown' then to_jsonb(v.checks_unknown)
+    when 'current_rum_count' then to_jsonb(v.current_rum_count)
+    when 'current_run_applied_at' then to_jsonb(v.current_run_applied_at)
+    when 'current_run_external_id' then to_jsonb(v.current_run_external_id)
+    when 'current_run_status' then to_jsonb(v.current_run_status)
+    when 'drifted' then to_jsonb(v.drifted)
+    when 'external_id' then to_jsonb(v.external_id)
+    when 'module_count' then to_jsonb(v.module_count)
+    when 'modules' then to_jsonb(v.modules)
+    when 'organization_name' then to_jsonb(v.organization_name)
+    when 'project_external_id' then to_jsonb(v.project_external_id)
+    when 'project_name' then to_jsonb(v.project_name)
+    when 'provider_count' then to_jsonb(v.provider_count)
+    when 'providers' then to_jsonb(v.providers)
+    when 'resource_count' then to_jsonb(v.resource_count)
+    when 'resources_drifted' then to_jsonb(v.resources_drifted)
+    when 'resources_undrifted' then to_jsonb(v.resources_undrifted)
+    when 'source_module_id' then to_jsonb(v.source_module_id)
+    when 'state_version_terraform_version' then to_jsonb(v.state_version_terraform_version)
+    when 'tags' then to_jsonb(v.tags)
+    when 'vcs_repo_identifier' then to_jsonb(v.vcs_repo_identifier)
+    when 'workspace_created_at' then to_jsonb(v.workspace_created_at)
+    when 'workspace_name' then to_jsonb(v.workspace_name)
+    when 'workspace_terraform_version' then to_jsonb(v.workspace_terraform_version)
+    when 'workspace_updated_at' then to_jsonb(v.workspace_updated_at)
+    when 'execution_mode' then to_jsonb(v.execution_mode)
+    when 'locked' then to_jsonb(v.locked)
+    when 'state_size' then to_jsonb(v.state_size)
+    when 'days_without_run' then to_jsonb(v.days_without_run)
+    when 'monthly_cost' then to_jsonb(v.monthly_cost)
+end;
+
 -- statement: explorer_workspaces
 -- Workspaces.
 -- takes: organization_id text, user text, everywhere boolean, fields text[], operators text[], operands text[],
 -- sort text, by_version boolean, down boolean, limit bigint, offset bigint
 -- gives: explorer_row
-:explorer_found({
-        select w.id, h.*, coalesce(x.rum, 0) as current_rum_count,
-            (c.status_timestamps ->> 'applied-at')::timestamptz as current_run_applied_at,
-            c.id as current_run_external_id, c.status as current_run_status, w.id as external_id,
-            coalesce(x.module_count, 0) as module_count, x.modules, o.name as organization_name,
-            w.project_id as project_external_id, p.name as project_name,
-            coalesce(x.provider_count, 0) as provider_count, x.providers, w.resource_count,
-            null::text as source_module_id, s.terraform_version as state_version_terraform_version, g.tags,
-            r.identifier as vcs_repo_identifier, w.created_at as workspace_created_at, w.name as workspace_name,
-            :explorer_configured_version() as workspace_terraform_version, w.updated_at as workspace_updated_at,
-            w.execution_mode, w.locked_by is not null as locked, s.size as state_size,
-            :explorer_idle_days() as days_without_run, e.proposed_monthly_cost as monthly_cost
-        from workspaces w
-        join organizations o on o.id = w.organization_id
-        join projects p on p.id = w.project_id
-        left join explorer_workspaces x on x.workspace_id = w.id
-        left join state_versions s on s.id = w.current_state_id
-        left join (
-            select u.workspace_id, v.identifier
-            from workspace_repositories u
-            join vcs_repositories v on v.id = u.repository_id
-        ) r on r.workspace_id = w.id
-        left join (
-            select workspace_id,
-                string_agg(key || case when value = '' then '' else ':' || value end, ', ' order by key) as tags
-            from (:explorer_tags()) k
-            group by workspace_id
-        ) g on g.workspace_id = w.id :explorer_run() :explorer_health()
-        where :explorer_seen(1)
-    });
+:explorer_found_by_value({:explorer_workspace_rows(g.tags, {:explorer_tags_of_all()})},
+        {:explorer_workspace_rows({(
+                    select :explorer_tag_list() from effective_tags k where k.workspace_id = w.id
+                )}, {})},
+        {:explorer_workspace_value(:sort)}, {:explorer_workspace_value(q.field)});
 
 -- statement: explorer_tf_versions
 -- Versions of terraform that workspaces are set to.
@@ -160,7 +254,7 @@ select md5(concat_ws(' ', :kind, k.source, k.version)) as id, min(k.name) as nam
     nullif(k.version, '') as version, min(k.registry_type) as registry_type, false as curated,
     count(*) as workspace_count, string_agg(w.name, ', ' order by lower(w.name)) as workspaces
 from workspaces w
-join explorer_packages k on k.workspace_id = w.id and k.kind = :kind
+cross join lateral (select * from explorer_packages where workspace_id = w.id and kind = :kind offset 0) k
 where :explorer_seen(1)
 group by k.source, k.version;
 
@@ -176,18 +270,42 @@ group by k.source, k.version;
 -- gives: explorer_row
 :explorer_found({:explorer_packages('provider')});
 
+-- fragment: explorer_output_columns()
+select v.id, v.name, v.type, v.sensitive, w.name as workspace_name, w.id as workspace_external_id,
+    p.name as project_name, p.id as project_external_id;
+
+-- fragment: explorer_output_rows()
+:explorer_output_columns()
+from workspaces w
+join projects p on p.id = w.project_id
+cross join lateral (select * from state_version_outputs where state_version_id = w.current_state_id offset 0) v
+where :explorer_seen(64);
+
+-- fragment: explorer_outputs_shown()
+-- Those that explorer_output_rows has found, by their ids.
+:explorer_output_columns()
+from state_version_outputs v
+cross join lateral (select workspace_id from state_versions where id = v.state_version_id offset 0) s
+cross join lateral (select * from workspaces where id = s.workspace_id offset 0) w
+cross join lateral (select * from projects where id = w.project_id offset 0) p;
+
+-- fragment: explorer_output_value(field)
+case :field
+    when 'name' then to_jsonb(v.name)
+    when 'type' then to_jsonb(v.type)
+    when 'sensitive' then to_jsonb(v.sensitive)
+    when 'workspace_name' then to_jsonb(v.workspace_name)
+    when 'workspace_external_id' then to_jsonb(v.workspace_external_id)
+    when 'project_name' then to_jsonb(v.project_name)
+    when 'project_external_id' then to_jsonb(v.project_external_id)
+end;
+
 -- statement: explorer_outputs
 -- Outputs of current states, without their values. `sensitive` ones only say that they exist.
 -- takes: like explorer_workspaces
 -- gives: explorer_row
-:explorer_found({
-        select v.id, v.name, v.type, v.sensitive, w.name as workspace_name, w.id as workspace_external_id,
-            p.name as project_name, p.id as project_external_id
-        from workspaces w
-        join projects p on p.id = w.project_id
-        join state_version_outputs v on v.state_version_id = w.current_state_id
-        where :explorer_seen(64)
-    });
+:explorer_found_by_value({:explorer_output_rows()}, {:explorer_outputs_shown()}, {:explorer_output_value(:sort)},
+        {:explorer_output_value(q.field)});
 
 -- statement: explorer_tags
 -- Tags, with the workspaces that have them, also by their project.
@@ -208,42 +326,53 @@ group by k.source, k.version;
 -- gives: explorer_row
 :explorer_found({
         select p.id, p.name, p.id as external_id, count(*) as workspace_count,
-            sum(w.resource_count)::bigint as resource_count, sum(s.size)::bigint as state_size,
-            sum(e.proposed_monthly_cost) as monthly_cost
+            sum(w.resource_count)::bigint as resource_count, sum(:explorer_of_state(size))::bigint as state_size,
+            sum(:explorer_cost()) as monthly_cost
         from workspaces w
         join projects p on p.id = w.project_id
-        left join state_versions s on s.id = w.current_state_id :explorer_run()
         where :explorer_seen(1)
         group by p.id, p.name
     });
 
 -- ---- resources: millions, so a page does not read them all ----
 
+-- fragment: explorer_place()
+-- The fields that are the same for all resources of a workspace `w`.
+select s.terraform_version, case when s.run_id is null then 'local' else 'run' end as source_type,
+    s.run_id as source_id, s.created_at as source_updated_at, w.name as workspace_name,
+    w.id as workspace_external_id, p.name as project_name, p.id as project_external_id,
+    w.organization_id as organization_external_id
+from projects p
+left join lateral (select * from state_versions where id = w.current_state_id offset 0) s on true
+where p.id = w.project_id;
+
 -- fragment: explorer_places()
--- The workspaces whose resources may be shown, with the fields that are the same for all of their resources.
-select w.id, w.name as workspace_name, to_jsonb(d) as attributes
+-- The workspaces whose resources may be shown.
+select w.id
 from workspaces w
-cross join lateral (
-    select s.terraform_version, case when s.run_id is null then 'local' else 'run' end as source_type,
-        s.run_id as source_id, s.created_at as source_updated_at, w.name as workspace_name,
-        w.id as workspace_external_id, p.name as project_name, p.id as project_external_id,
-        w.organization_id as organization_external_id
-    from projects p
-    left join state_versions s on s.id = w.current_state_id
-    where p.id = w.project_id
-) d
-where :explorer_seen(2) and :explorer_passes(to_jsonb(d), :place_fields, :place_operators, :place_operands);
+where :explorer_seen(2)
+    and (cardinality(:place_fields::text[]) = 0
+            or exists (
+                select 1
+                from (:explorer_place()) d
+                where :explorer_passes({to_jsonb(d) ->> q.field}, :place_fields, :place_operators, :place_operands)
+            ));
 
 -- fragment: explorer_resource(r)
 -- A resource as JSON.
 jsonb_build_object('name', :r.name, 'address', :r.address, 'provider_type', :r.type, 'provider_name', :r.provider,
     'module_name', :r.module, 'billable_rum', :r.is_billable);
 
+-- fragment: explorer_resource_value(r)
+-- The field q.field of a resource.
+case q.field when 'name' then :r.name when 'address' then :r.address when 'provider_type' then :r.type
+    when 'provider_name' then :r.provider when 'module_name' then :r.module else :r.is_billable::text end;
+
 -- fragment: explorer_fits(r)
 -- The condition that a resource passes the filters, in one of the workspaces `w`.
 (:all_places::boolean or :r.workspace_id in (select id from w))
     and (cardinality(:fields::text[]) = 0
-            or :explorer_passes({:explorer_resource(:r)}, :fields, :operators, :operands));
+            or :explorer_passes({:explorer_resource_value(:r)}, :fields, :operators, :operands));
 
 -- fragment: explorer_candidates()
 -- Resources by the filter that an index finds, :by: only one part of the union is active. `offset 0` makes it be
@@ -283,10 +412,17 @@ c as materialized (
 n as materialized (select count(*) as found, :by <> '' and count(*) <= :most as is_all from c),
 p as (
     (
-        select r.*, row_number() over (order by :explorer_order({(w.attributes || :explorer_resource(r))}),
-            r.address, r.workspace_id) as place
+        select r.*, row_number() over (order by :explorer_order(a.attributes), r.address, r.workspace_id) as place
         from c r
-        join w on w.id = r.workspace_id
+        cross join lateral (
+            select case when :explorer_resource(r) ? :sort then :explorer_resource(r)
+                else (
+                    select to_jsonb(d)
+                    from workspaces w
+                    cross join lateral (:explorer_place()) d
+                    where w.id = r.workspace_id
+                ) end as attributes
+        ) a
         where (select is_all from n)
         order by place
         limit :limit
@@ -296,15 +432,16 @@ p as (
     (:pages)
 )
 select case when n.is_all then n.found when :uncounted::boolean then null else (
-        select sum(x.resources)::bigint from w join explorer_workspaces x on x.workspace_id = w.id
+        select sum((select x.resources from explorer_workspaces x where x.workspace_id = w.id))::bigint from w
     ) end as total, s.id, s.attributes
 from n
 left join (
     select 'wsr-' ||
         substr(encode(sha256(convert_to(p.workspace_id || E'\n' || p.address, 'UTF8')), 'hex'), 1, 16) as id,
-        w.attributes || :explorer_resource(p) as attributes, p.place
+        to_jsonb(d) || :explorer_resource(p) as attributes, p.place
     from p
-    join w on w.id = p.workspace_id
+    join workspaces w on w.id = p.workspace_id
+    cross join lateral (:explorer_place()) d
 ) s on true
 order by s.place;
 
@@ -343,14 +480,25 @@ from (
 :explorer_resources_page({:explorer_resources_ordered({:order})});
 
 -- statement: explorer_resources_by_place
--- Resources by a field of their workspace.
+-- Resources by a field of their workspace. Workspaces are read one after the other, which gives their rows in
+-- order, until the page is full: a sort would read all resources.
 -- takes: like explorer_resources_address
 -- gives: explorer_row
 :explorer_resources_page({
         select r.*, row_number() over () as place
         from (
             select r.*
-            from (select id, row_number() over (order by :explorer_order(attributes), id) as place from w) o
+            from (
+                select e.id
+                from (
+                    select w.id, to_jsonb(d) as attributes
+                    from w x
+                    cross join lateral (select * from workspaces where id = x.id offset 0) w
+                    cross join lateral (:explorer_place()) d
+                    offset 0
+                ) e
+                order by :explorer_order(e.attributes), e.id
+            ) o
             cross join lateral (
                 select *
                 from explorer_resources r
@@ -358,7 +506,6 @@ from (
                 order by r.address
                 offset 0
             ) r
-            order by o.place, r.address
             limit :limit
             offset :offset
         ) r
