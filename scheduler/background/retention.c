@@ -18,6 +18,7 @@
 #include "scheduler/store/content/blob_offload.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/content/rescues.h"
+#include "scheduler/store/explorer/explorer_index.h"
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/store/runs/unrecorded.sql.h"
 #include "scheduler/store/states/state_settle.h"
@@ -52,6 +53,16 @@ static int settle_states(struct retention_thread *keeper, bool *ret_more, struct
 	if (state_settle_due(&keeper->store, &count, err) < 0)
 		return -1;
 	*ret_more = count == SETTLE_MAX;
+	return 0;
+}
+
+static int explore(struct retention_thread *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (explorer_index_due(&keeper->store, keeper->objects, &count, err) < 0)
+		return -1;
+	*ret_more = count == EXPLORER_INDEX_MAX;
 	return 0;
 }
 
@@ -154,6 +165,7 @@ static const struct {
 	{"lost applies", 3000, false, compare_lost},
 	{"loose blobs", 3000, false, sweep_unused_blobs},
 	{"states of lost applies", 3000, false, settle_states},
+	{"explorer", 1000, false, explore},
 	{"retention", 3000, false, expire},
 	{"packing", 3000, true, pack},
 	{"moves", 2000, true, move},

@@ -463,6 +463,9 @@ def own_ids(route, victim, session):
     if route.handler == "reserved_tags_delete":
         body = {"data": {"type": "reserved-tag-keys", "attributes": {"key": str(uuid.uuid4())}}}
         return {**victim.ids, "reserved_tag": victim.api.post(f"{victim.base}/reserved-tag-keys", body).data["id"]}
+    if route.handler == "explorer_views_delete":
+        body = {"data": {"type": "explorer-saved-queries", "attributes": {"name": str(uuid.uuid4()), "query-type": "modules", "query": {}}}}
+        return {**victim.ids, "explorer_view": victim.api.post(f"{victim.base}/explorer/views", body).data["id"]}
     if route.handler not in ("workspaces_delete", "workspaces_safe_delete", "admin_workspaces_delete"):
         return victim.ids
     name = f"vtm-{uuid.uuid4()}"

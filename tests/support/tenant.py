@@ -130,6 +130,7 @@ class Tenant:
         ids["project_access"] = self.people.give(ids["team"], "project", ids["project"], "read")
         ids["variable"] = api.variable(ids["workspace"], f"{mark}_variable", f"{mark}-value")
         self.make("reserved_tag", f"{self.base}/reserved-tag-keys", "reserved-tag-keys", {"key": f"{mark}-reserved"})
+        self.make("explorer_view", f"{self.base}/explorer/views", "explorer-saved-queries", {"name": f"{mark}-view", "query-type": "workspaces", "query": {}})
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})

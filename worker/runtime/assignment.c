@@ -101,6 +101,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->has_state = json_bool_at(source, "has-state", false);
 	to->has_init = json_bool_at(source, "has-init", false);
 	to->json_later = json_bool_at(source, "json-later", false);
+	to->takes_packages = json_bool_at(source, "packages", false);
 	to->state_differences = json_bool_at(source, "state-differences", false);
 	to->has_json = json_bool_at(source, "has-plan-json", true);
 	to->stop = stop_wish(json_string_at(source, "stop"));

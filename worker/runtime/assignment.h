@@ -46,6 +46,7 @@ struct assignment {
 	bool has_state, has_init;
 	bool json_later;                     /* the plan's JSON may be sent after the result */
 	bool has_json;                       /* (apply only) the scheduler has the plan's JSON */
+	bool takes_packages;                 /* the scheduler accepts the configuration's packages */
 	bool state_differences;              /* the scheduler accepts state differences */
 	const char *rescue_url, *rescue_key; /* of an apply's rescue object (rescue/rescue.h); "": there is none */
 	long long time_limit;                /* seconds; the organization's limit, or 0 */

@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "worker/engine/arguments.h"
+#include "worker/packages/used.h"
 #include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
@@ -37,6 +38,23 @@ static bool plan_is_whole(int plan)
 	return memcmp(first, "PK", 2) != 0 || memcmp(end, "PK\5\6", 4) == 0;
 }
 
+/* The explorer shows them. A plan does not fail for lack of them. */
+static void packages_upload(struct job *job)
+{
+	static const char name[] = "packages.json";
+	_cleanup_(freep) char *used = job->assignment.takes_packages ? packages_used(job->dir.root, job->folder) : NULL;
+	struct err err = ERR_INIT;
+
+	if (!used || beneath_write(job->dir.top, name, 0600, (struct bytes){used, strlen(used)}, &err) < 0)
+		return;
+	job_upload(job,
+		&(struct transfer_spec){.path = "packages",
+			.what = "packages",
+			.content_type = "application/json",
+			.body_fd = beneath_open(job->dir.top, name, O_RDONLY, 0),
+			.batched = IN_BATCH});
+}
+
 static void plan_upload(struct job *job)
 {
 	int plan = beneath_open(job->dir.root, WORKDIR_PLAN, O_RDONLY, 0);
@@ -52,6 +70,7 @@ static void plan_upload(struct job *job)
 			.content_type = "application/octet-stream",
 			.body_fd = plan,
 			.batched = IN_BATCH});
+	packages_upload(job);
 }
 
 static void plan_done(struct job *job, int code, const char *errors)

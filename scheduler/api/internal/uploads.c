@@ -33,6 +33,7 @@ static const struct {
 	{"plan", UPLOAD_PLAN},
 	{"plan-json", UPLOAD_PLAN_JSON},
 	{"init", UPLOAD_INIT},
+	{"packages", UPLOAD_PACKAGES},
 	{"schemas", UPLOAD_SCHEMAS},
 	{"state", UPLOAD_STATE},
 	{"state-difference", UPLOAD_STATE_DIFFERENCE},

@@ -8,8 +8,8 @@
 #include "scheduler/store/runs/uploads.sql.h"
 
 /* A plan's outputs: the kinds in the table operation_blobs. */
-enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_COUNT };
-static const char *const kept_kinds[KEPT_COUNT] = {"plan", "json", "init", "schemas"};
+enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_PACKAGES, KEPT_COUNT };
+static const char *const kept_kinds[KEPT_COUNT] = {"plan", "json", "init", "schemas", "packages"};
 
 /* A plan's or an apply's row, and its updates. An empty id: none. */
 struct target {
@@ -180,7 +180,7 @@ static int log_take(struct keeping *k, struct upload *upload, struct target *tar
 /* The target's field for such a blob, and whether many rows share the blob. */
 static struct id *blob_place(struct target *target, enum upload_kind kind, bool *ret_shared)
 {
-	*ret_shared = kind == UPLOAD_INIT || kind == UPLOAD_SCHEMAS;
+	*ret_shared = kind == UPLOAD_INIT || kind == UPLOAD_SCHEMAS || kind == UPLOAD_PACKAGES;
 	switch (kind) {
 	case UPLOAD_PLAN:
 		return &target->kept[KEPT_PLAN];
@@ -188,6 +188,8 @@ static struct id *blob_place(struct target *target, enum upload_kind kind, bool 
 		return &target->kept[KEPT_JSON];
 	case UPLOAD_INIT:
 		return &target->kept[KEPT_INIT];
+	case UPLOAD_PACKAGES:
+		return &target->kept[KEPT_PACKAGES];
 	default:
 		return &target->kept[KEPT_SCHEMAS];
 	}

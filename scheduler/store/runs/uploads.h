@@ -20,10 +20,11 @@
 enum upload_kind {
 	UPLOAD_LOG,     /* bytes at `offset` of the attempt's log. Bytes that are stored already are ignored. */
 	UPLOAD_STARTED, /* The apply is about to start. The attempt must not be repeated from now on. */
-	UPLOAD_PLAN,    /* the plan's, like its JSON, INIT and SCHEMAS; repeating one is harmless */
+	UPLOAD_PLAN,    /* the plan's, like its JSON, INIT, PACKAGES and SCHEMAS; repeating one is harmless */
 	UPLOAD_PLAN_JSON,
 	UPLOAD_PLAN_JSON_ASKED, /* whether it is stored */
 	UPLOAD_INIT,
+	UPLOAD_PACKAGES, /* the modules and providers that init has chosen */
 	UPLOAD_SCHEMAS,
 	UPLOAD_SCHEMAS_NAMED, /* schemas that are stored already, by the SHA-256 of their content */
 	UPLOAD_STATE,         /* the outcome of a state is in `state` */

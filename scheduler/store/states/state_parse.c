@@ -131,6 +131,14 @@ static char *provider_name(const char *provider)
 	return mem_printf("%.*s", (int)(end - begin), begin);
 }
 
+/* The same becomes registry.terraform.io/hashicorp/aws. */
+static char *provider_source(const char *provider)
+{
+	const char *begin = strchr(provider, '"'), *end = begin ? strchr(begin + 1, '"') : NULL;
+
+	return end ? mem_printf("%.*s", (int)(end - begin - 1), begin + 1) : mem_text(provider);
+}
+
 static void instances_add(json_t *list, const json_t *resource)
 {
 	const char *module = json_string_at(resource, "module");
@@ -138,6 +146,7 @@ static void instances_add(json_t *list, const json_t *resource)
 	const char *name = text_or_empty(json_string_at(resource, "name"));
 	_cleanup_(freep) char *in = module_name(module);
 	_cleanup_(freep) char *provider = provider_name(text_or_empty(json_string_at(resource, "provider")));
+	_cleanup_(freep) char *source = provider_source(text_or_empty(json_string_at(resource, "provider")));
 	const json_t *instance;
 	size_t i;
 
@@ -147,11 +156,14 @@ static void instances_add(json_t *list, const json_t *resource)
 		_cleanup_(freep) char *index = index_text(key);
 		_cleanup_(freep) char *address =
 			mem_printf("%s%s%s.%s%s", module ? in : "", module ? "." : "", type, name, index);
+		_cleanup_(freep) char *engine =
+			mem_printf("%s%s%s.%s%s", text_or_empty(module), module ? "." : "", type, name, index);
 		_cleanup_(freep) char *shown = json_is_string(key) ? mem_text(json_string_value(key)) : json_text(key);
 
 		json_array_append_new(list,
-			json_pack("{ss ss ss ss ss so}", "address", address, "name", name, "module", in, "provider",
-				provider, "type", type, "index", json_string_or_null(*index ? shown : NULL)));
+			json_pack("{ss ss ss ss ss so ss ss}", "address", address, "name", name, "module", in,
+				"provider", provider, "type", type, "index", json_string_or_null(*index ? shown : NULL),
+				"engine-address", engine, "source", source));
 	}
 }
 

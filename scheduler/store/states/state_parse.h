@@ -25,8 +25,9 @@ void state_facts_release(struct state_facts *facts);
 json_t *state_resources(const struct state_facts *facts);
 /* The number of instances of managed resources in such a list; data sources do not count. */
 long long state_managed_count(const json_t *resources);
-/* [{address, name, module, provider, type, index}], one per instance of a managed resource, in the file's order.
- * Modules and addresses have the API's form ("network.aws_subnet.this[0]"). A new reference. */
+/* [{address, name, module, provider, type, index, engine-address, source}], one per instance of a managed resource, in
+ * the file's order. Modules and addresses have the API's form ("network.aws_subnet.this[0]"), engine-address has the
+ * engine's ("module.network.aws_subnet.this[0]"). `source` is the whole address of the provider. A new reference. */
 json_t *state_instances(const struct state_facts *facts);
 /* The API's name of an output's type: string, number, bool, array, object. */
 const char *output_type_word(const json_t *type);

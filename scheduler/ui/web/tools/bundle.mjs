@@ -9,6 +9,7 @@ import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
+import { writeExplorerModule } from "./explorer.mjs";
 import { writeStatusModule } from "./statuses.mjs";
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -51,7 +52,7 @@ function writeSharedModule() {
 
 const common = {
 	absWorkingDir: web,
-	alias: { "generated/statuses": join(generated, "statuses.ts") },
+	alias: { "generated/statuses": join(generated, "statuses.ts"), "generated/explorer": join(generated, "explorer.ts") },
 	nodePaths: [join(folder, "node_modules")],
 	outdir: join(dist, "assets"),
 	entryNames: "[name]-[hash]",
@@ -87,6 +88,7 @@ function sharedAs(file) {
 async function bundle() {
 	mkdirSync(generated, { recursive: true });
 	writeStatusModule(root, join(generated, "statuses.ts"));
+	writeExplorerModule(root, join(generated, "explorer.ts"));
 	writeSharedModule();
 	const worker = await esbuild.build({ ...common, entryNames: "events-[hash]", entryPoints: [eventWorker] });
 	const define = { EVENT_WORKER: JSON.stringify(`/assets/${basename(worker.outputFiles[0].path)}`) };

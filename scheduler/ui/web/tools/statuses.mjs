@@ -37,9 +37,8 @@ export const stages: readonly StageRow[] = ${JSON.stringify(stages, null, "\t")}
 `;
 }
 
-export function writeStatusModule(root, path) {
-	const read = (name) => readFileSync(join(root, "proto", name), "utf8");
-	const text = statusModule(read("run_status.def"), read("stages.def"));
+// writeChanged writes the file unless it has that text already.
+export function writeChanged(path, text) {
 	mkdirSync(dirname(path), { recursive: true });
 	let old = "";
 	try {
@@ -48,4 +47,9 @@ export function writeStatusModule(root, path) {
 	if (old !== text) {
 		writeFileSync(path, text);
 	}
+}
+
+export function writeStatusModule(root, path) {
+	const read = (name) => readFileSync(join(root, "proto", name), "utf8");
+	writeChanged(path, statusModule(read("run_status.def"), read("stages.def")));
 }

@@ -21,7 +21,7 @@ function tests(path) {
 await esbuild.build({
 	absWorkingDir: web,
 	entryPoints: tests(join(web, "src")),
-	alias: { "generated/statuses": join(folder, "generated/statuses.ts") },
+	alias: { "generated/statuses": join(folder, "generated/statuses.ts"), "generated/explorer": join(folder, "generated/explorer.ts") },
 	outdir: out,
 	outExtension: { ".js": ".mjs" },
 	bundle: true,

@@ -43,6 +43,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/settings/theme", load: () => import("./user_settings/theme.tsx") },
 	{ pattern: "/app/:org/vcs/events", load: () => import("./vcs/events.tsx") },
 	{ pattern: "/app/:org/vcs/events/:event", load: () => import("./vcs/event.tsx") },
+	{ pattern: "/app/:org/explorer", load: () => import("./explorer/explorer.tsx") },
 	{ pattern: "/app/:org/queue", load: () => import("./queue/queue.tsx") },
 	{ pattern: "/app/:org/settings/general", load: () => import("./org_settings/general.tsx") },
 	{ pattern: "/app/:org/settings/teams", load: () => import("./org_settings/teams.tsx") },

@@ -138,6 +138,7 @@ export const barLinks = [
 	{ word: "Workspaces", pattern: "/app/:org/workspaces" },
 	{ word: "Runs", pattern: "/app/:org/runs" },
 	{ word: "Queue", pattern: "/app/:org/queue" },
+	{ word: "Explorer", pattern: "/app/:org/explorer" },
 	{ word: "Settings", pattern: "/app/:org/settings/general" },
 ] as const;
 
