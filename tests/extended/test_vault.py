@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Runs that log in to a real Vault with their identities."""
+"""Runs that log in to a real Vault with their identities. Vault reads the keys of a site with TLS, whose CA is private."""
 
 import json
 import shutil
@@ -8,12 +8,15 @@ import uuid
 import pytest
 
 from integration.identity.test_workload_identity import decoded
+from support.engine import each_engine
 from support.gate import Gate
 from support.identity_page import pasted
 from support.identity_site import ROLES, open_identity_site, subject
 from support.site import new_folder
 from support.vault import Refused, Vault
 from support.wait import until
+
+pytestmark = each_engine()
 
 # Reads the secret of the phase with the environment that Vault's programs use.
 READ = """import json, os, urllib.request
@@ -34,14 +37,15 @@ def vault():
 @pytest.fixture(scope="module")
 def site(postgres, sandbox, engine, vault):
     """Vault trusts its scheduler. There is a secret for plans and one for applies, and a policy for each and for both."""
-    with open_identity_site(postgres, sandbox, engine, [vault.port]) as site:
+    with open_identity_site(postgres, sandbox, engine, [vault.port], tls=True) as site:
         site.read = f"/usr/bin/python3 {site.program('read.py', READ)}"
-        vault.trust(site.scheduler.url)
+        vault.trust(site.scheduler.url, oidc_discovery_ca_pem=site.authority.file.read_text())
         for phase in ROLES:
             vault.call("POST", f"secret/data/{phase}", {"data": {"word": f"word-of-the-{phase}"}})
             vault.policy(phase, f'path "secret/data/{phase}" {{ capabilities = ["read"] }}')
         vault.policy("both", 'path "secret/data/*" { capabilities = ["read"] }')
         yield site
+        vault.distrust()
 
 
 @pytest.fixture
@@ -169,16 +173,23 @@ def test_a_replaced_key_ends_its_tokens(site, vault, name):
 
 
 def test_what_the_identity_page_says_to_paste_works_as_copied(site, vault, name, tmp_path):
-    """The commands, by Vault's own program, with the reader's words replaced; then the variables."""
+    """The commands, by Vault's own program, with the reader's words replaced and the CA that the page mentions; then the variables."""
     place = site.workspace(name, site.read, {})
     identity = {"id": place, "organization": "acme", **site.api.get(f"workspaces/{place}/workload-identity").data["attributes"]}
     texts, variables = pasted(tmp_path, "vault", identity)
-    vault.shell("vault auth disable jwt")  # the other tests' one
-    for title, policy in (("The issuer, once", ""), ("Role for plans", "plan"), ("Role for applies", "apply")):
-        vault.shell(texts[title].replace("POLICY", policy))
+    vault.distrust()  # the other tests' one
+    vault.shell(f"{texts['The issuer, once']} oidc_discovery_ca_pem=@{site.authority.file}")
+    for title, phase in (("Role for plans", "plan"), ("Role for applies", "apply")):
+        vault.shell(texts[title].replace("POLICY", phase))
     for key, value in variables.items():
         site.api.variable(place, key, value.replace("https://VAULT:8200", vault.url), category="env")
     logs = site.applied(place)
     assert "word-of-the-plan" in logs[0] and "word-of-the-apply" in logs[1]
     with pytest.raises(Refused, match="claim"):
         vault.login(f"{place}-apply", vault.logins(f"{place}-plan")[0][0])
+
+
+def test_an_issuer_of_an_unknown_ca_is_refused(site, vault):
+    """Vault reads the discovery document when it is configured."""
+    with pytest.raises(Refused, match="error checking oidc discovery URL"):
+        vault.call("POST", "auth/jwt/config", {"oidc_discovery_url": site.scheduler.url, "bound_issuer": site.scheduler.url})

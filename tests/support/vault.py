@@ -88,6 +88,9 @@ class Vault:
         self.call("POST", "sys/auth/jwt", {"type": "jwt"})
         self.call("POST", "auth/jwt/config", {"oidc_discovery_url": issuer, "bound_issuer": issuer, **more})
 
+    def distrust(self):
+        self.call("DELETE", "sys/auth/jwt")
+
     def role(self, name, subject, policy, **more):
         """A role for the runs whose subjects match, as HCP Terraform's documentation has it."""
         self.call("POST", f"auth/jwt/role/{name}", {
