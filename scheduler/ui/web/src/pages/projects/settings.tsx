@@ -79,10 +79,10 @@ export default function ProjectSettings({ params }: PageProps) {
 								item={project}
 								reason={may(project, "can-update") ? undefined : "you need the permission to change this project"}
 							/>
+							<h2>Maintenance windows</h2>
 							<MaintenanceWindows
 								path={kind.item(id)}
 								reason={may(project, "can-update") ? undefined : "you need the permission to change this project"}
-								heading
 								intro="When applies may start, in workspaces of the project without windows of their own. Without any, those of the organization apply."
 							/>
 							{may(project, "can-read-teams") && <ProjectAccess org={org} project={project} />}
