@@ -27,6 +27,7 @@
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
 #include "scheduler/background/wait_notes.h"
+#include "scheduler/background/windows.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/vcs/reports.h"
@@ -304,6 +305,7 @@ static const struct {
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 5000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"assessments", 1000, SWEEP_ANY, .sweep = assessments_sweep},
+	{"maintenance windows", 2000, SWEEP_BY_CLOCK, .sweep = windows_sweep},
 	{"schedules", 2000, SWEEP_BY_CLOCK, .sweep = schedules_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},

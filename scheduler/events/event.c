@@ -126,6 +126,7 @@ static const struct audited {
 	{"var", "workspace", CAN_READ_VARIABLES},
 	{"variable", "workspace", CAN_READ_VARIABLES},
 	{"schedule", "workspace", CAN_READ_RUNS},
+	{"maintenance_window", "workspace", CAN_READ_WORKSPACE},
 	{"agent", "worker", CAN_MANAGE_POOLS},
 };
 

@@ -50,7 +50,9 @@ enum situation run_situation(const struct run *run)
 		return run->stopping ? AT_STOPPING : AT_RUNNING;
 	if (run->status == RUN_POLICY_OVERRIDE)
 		return AT_OVERRIDE;
-	return run->stage == STAGE_CONFIRM ? AT_DECISION : AT_WAITING;
+	if (run->stage != STAGE_CONFIRM)
+		return AT_WAITING;
+	return run->status == RUN_CONFIRMED ? AT_WINDOW : AT_DECISION;
 }
 
 bool job_may_retry(enum stage stage, bool started, int attempt, int losses)
@@ -131,12 +133,14 @@ static void pass_by(struct verdict *v, enum stage stage)
 	reach(v, stages[stage].rests);
 }
 
-/* Enters the next configured stage. */
-static void advance(struct verdict *v)
+/* Enters the next configured stage. A confirmed run rests while applies may not start. */
+static void advance(struct verdict *v, const struct run_event *event)
 {
 	int next = v->run.stage == STAGE_NONE ? 0 : (int)v->run.stage + 1;
 
 	for (; next < STAGE_COUNT; next++) {
+		if (v->run.stage == STAGE_CONFIRM && event->window_closed)
+			return;
 		if (next == STAGE_CONFIRM) {
 			if (!decide(v))
 				return;
@@ -154,9 +158,8 @@ static void advance(struct verdict *v)
 
 static void goes_on(struct verdict *v, const struct run_event *event)
 {
-	(void)event;
 	v->run.queued = false;
-	advance(v);
+	advance(v, event);
 }
 
 static void starts_work(struct verdict *v, const struct run_event *event)
@@ -173,7 +176,7 @@ static void leaves(struct verdict *v, const struct run_event *event)
 	if (v->run.stage == STAGE_PLAN)
 		v->run.has_changes = event->has_changes;
 	reach(v, stages[v->run.stage].rests);
-	advance(v);
+	advance(v, event);
 }
 
 static void passes(struct verdict *v, const struct run_event *event)
@@ -310,9 +313,8 @@ static void asks_to_kill(struct verdict *v, const struct run_event *event)
 
 static void is_confirmed(struct verdict *v, const struct run_event *event)
 {
-	(void)event;
 	reach(v, RUN_CONFIRMED);
-	advance(v);
+	advance(v, event);
 }
 
 /* Queues a saved plan again, since another run may be underway now. */
@@ -345,6 +347,20 @@ static void ends_canceled_at_rest(struct verdict *v, const struct run_event *eve
 		return;
 	}
 	end_at_rest(v, RUN_CANCELED);
+}
+
+static void leaves_window(struct verdict *v, const struct run_event *event)
+{
+	if (event->window_closed)
+		v->refused = "its maintenance window has not opened";
+	else
+		advance(v, event);
+}
+
+static void ends_canceled_in_window(struct verdict *v, const struct run_event *event)
+{
+	(void)event;
+	end(v, RUN_CANCELED);
 }
 
 /* The workspace's state has changed since the plan was saved. A pending run has no plan yet that could be stale. */

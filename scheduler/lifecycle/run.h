@@ -36,11 +36,12 @@ enum run_event_kind {
 
 struct run_event {
 	enum run_event_kind kind;
-	bool has_changes; /* EV_PASSED of a plan */
-	bool may_retry;   /* EV_LOST: the attempt may be repeated (job_may_retry) */
-	bool cooled_off;  /* EV_FORCE_CANCELED: the waiting time after the cancel is over */
-	bool started;     /* terraform may have started in the attempt that the event ends */
-	bool state_owed;  /* that attempt's worker may have a state that has not arrived */
+	bool has_changes;   /* EV_PASSED of a plan */
+	bool may_retry;     /* EV_LOST: the attempt may be repeated (job_may_retry) */
+	bool window_closed; /* applies may not start now: a run that is confirmed waits */
+	bool cooled_off;    /* EV_FORCE_CANCELED: the waiting time after the cancel is over */
+	bool started;       /* terraform may have started in the attempt that the event ends */
+	bool state_owed;    /* that attempt's worker may have a state that has not arrived */
 };
 
 /* The state of a run independent of its stage: the rows of edges.def. */

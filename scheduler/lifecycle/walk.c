@@ -49,7 +49,8 @@ size_t lifecycle_walk(const struct run *first, walk_fn fn, void *data)
 		struct run from = walk->seen[i];
 
 		for (int kind = 0; kind < EVENT_COUNT; kind++)
-			for (int facts = 0; facts < 32; facts++) {
+			/* Closed windows are independent of all facts but changes. */
+			for (int facts = 0; facts < 34; facts++) {
 				struct run_event event = {
 					.kind = (enum run_event_kind)kind,
 					.has_changes = facts & 1,
@@ -57,6 +58,7 @@ size_t lifecycle_walk(const struct run *first, walk_fn fn, void *data)
 					.cooled_off = facts & 4,
 					.started = facts & 8,
 					.state_owed = facts & 16,
+					.window_closed = facts & 32,
 				};
 
 				walk_step(walk, &from, &event);

@@ -90,6 +90,7 @@ static const char *change_make(const struct run_row *row, const struct run_trans
 	event.started = row->job.started || item->fenced;
 	event.may_retry = job_may_retry(
 		row->run.stage, event.started, row->job.attempt, row->job.losses + (event.kind == EV_LOST));
+	event.window_closed = row->window_closed && !item->at_once;
 	event.cooled_off = row->cooled_off || item->at_once;
 	*ret_verdict = row_step(row, &event);
 	if (ret_verdict->refused)

@@ -29,7 +29,8 @@ struct run_transition {
 	bool of_content;         /* it is about its configuration's files: applies only until STAGE_FETCH has passed */
 	bool fenced;             /* it is unknown whether terraform started: treated as started */
 	bool needs_proof;        /* only the result's MAC authenticates the sender */
-	bool at_once;            /* allows a force-cancel without the waiting time after the cancel */
+	bool at_once;            /* allows a force-cancel without the waiting time after the cancel, and an apply
+				  * outside of maintenance windows */
 	const char *actor;       /* user id, or NULL */
 	const char *comment;     /* or NULL */
 	const char *reason;      /* reason of the event or NULL; the run's error if the event ends it errored */

@@ -179,6 +179,8 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 		losses = now.losses + (event.kind == EV_LOST);
 	event.may_retry =
 		job_may_retry(row->run.stage, now.started, now.attempt, losses) || w->plan.flaw == FLAW_APPLY_AGAIN;
+	/* Maintenance windows: a fifth of the runs is confirmed outside of one. A person opens it (people.c). */
+	event.window_closed = event.kind != EV_OPENED && !w->calm && roll(w, 5) == 0;
 	event.cooled_off = row->cooled_at && row->cooled_at <= w->now;
 	event.started = now.started;
 	item->applied = step(w, item->run, &event, kicked, &item->refused);

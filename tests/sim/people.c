@@ -44,6 +44,8 @@ static bool decide(struct world *w, int run)
 		return user_action(w, run, roll(w, 5) ? EV_CONFIRMED : EV_DISCARDED);
 	case AT_SAVED:
 		return user_action(w, run, roll(w, 3) ? EV_CONFIRMED : EV_DISCARDED);
+	case AT_WINDOW:
+		return user_action(w, run, roll(w, 5) ? EV_OPENED : EV_DISCARDED);
 	case AT_OVERRIDE:
 		return user_action(w, run, roll(w, 3) ? EV_OVERRIDDEN : EV_DISCARDED);
 	default:

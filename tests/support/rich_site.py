@@ -71,6 +71,7 @@ PAGES = {
     "/app/:org/settings/policies": "no-public",
     "/app/:org/settings/variable-sets": "1 workspace",
     "/app/:org/settings/vcs-connections": "Unverified",
+    "/app/:org/settings/maintenance-windows": "No maintenance windows here",
     "/app/:org/settings/ssh-keys": "New SSH key",
     "/app/:org/settings/tokens": "Teams",
     "/app/:org/settings/notifications": "Project or team",
@@ -198,6 +199,9 @@ class RichSite:
         api.post(f"{place}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": "prod"}}]})
         self.make("trigger", f"{place}/run-triggers", "run-triggers", {}, {"sourceable": {"type": "workspaces", "id": ids["storage"]}})
         self.make("schedule", f"{place}/schedules", "schedules", {"name": say("Each night"), "kind": "plan-and-apply", "cron": "0 3 * * *", "time-zone": "Asia/Kathmandu", "jitter-seconds": 60})
+        for path, name in ((f"workspaces/{ids['empty']}", "Of a workspace"), (f"projects/{ids['project']}", "Of a project")):
+            self.make("window", f"{path}/maintenance-windows", "maintenance-windows",
+                      {"name": say(name), "days": ["sun", "mon", "tue", "wed", "thu", "fri", "sat"], "start": "00:00", "duration-minutes": 1440, "time-zone": "Asia/Kathmandu"})
         api.post(f"{place}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": ids["storage"]}]})
         hook = {"enabled": False, "destination-type": "generic", "url": "https://hooks.example/1", "triggers": ["run:completed"]}
         for path in (place, f"projects/{ids['project']}"):

@@ -130,6 +130,11 @@ SCHEDULE = {
     "jitter-seconds": number(60, -1, 3601), "auto-apply": flag(), "enabled": flag(True),
 }
 
+WINDOW = {
+    "name": text("nights", "", "x" * 91), "days": texts(("mon", "sun"), [], ["monday"]), "start": text("22:00", "", "24:00", "22:60", "9:00", "22:00:00"),
+    "duration-minutes": number(120, 0, -1, 1441), "time-zone": text("Europe/Berlin", "", "CEST", "Europe/Atlantis"),
+}
+
 OIDC = {
     "name": text("provider", ""), "issuer": text("https://id.example.com", "", "ftp://x"), "client-id": text("client", ""), "client-secret": text("secret"), "enabled": flag(), "scopes": text("openid"),
     "subject-claim": text("sub"), "username-claim": text("name"), "groups-claim": text("groups"), "graph-endpoint": text("https://graph.example.com", "ftp://x"), "site-admin-group": text("root"),
@@ -157,6 +162,8 @@ SAMPLES = {
     "run_triggers_create": Sample("run-triggers", {}, {"sourceable": ("workspaces", "other")}),
     "schedules_create": Sample("schedules", SCHEDULE, unique="name"),
     "schedules_update": Sample("schedules", {**SCHEDULE, "name": text("updated", "", "x" * 91)}),
+    "maintenance_windows_create": Sample("maintenance-windows", WINDOW),
+    "maintenance_windows_update": Sample("maintenance-windows", {**WINDOW, "name": text("updated", "", "x" * 91)}),
     "configurations_create": Sample("configuration-versions", {"auto-queue-runs": flag(), "speculative": flag(), "provisional": flag()}, needed=False),
     "states_create": Sample("state-versions", {"serial": number(1, -1), "md5": text("0" * 32, ""), "lineage": text(), "force": flag(), "json-state-outputs": text("e30=", "%%%", long=7)}),
     "states_roll_back": Sample("state-versions", {}, {"rollback-state-version": ("state-versions", "state")}),
@@ -164,7 +171,7 @@ SAMPLES = {
         "message": text(long=HUGE), "is-destroy": flag(), "refresh": flag(True), "refresh-only": flag(), "plan-only": flag(), "auto-apply": flag(), "save-plan": flag(), "allow-empty-apply": flag(),
         "allow-config-generation": flag(), "target-addrs": texts(), "replace-addrs": texts(), "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
-    **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
+    **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel", "override_window")},
     "admin_runs_force_cancel": Comment(""),
     "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
     "saml_settings_update": Sample("saml-settings", {

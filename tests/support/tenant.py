@@ -142,6 +142,7 @@ class Tenant:
         ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]
         self.make("trigger", f"{workspace}/run-triggers", "run-triggers", {}, {"sourceable": self.link("workspaces", "other")})
         self.make("schedule", f"{workspace}/schedules", "schedules", {"name": f"{mark}-schedule", "kind": "plan", "cron": "0 0 1 1 *"})
+        self.make("window", f"{workspace}/maintenance-windows", "maintenance-windows", {"name": f"{mark}-window", "days": ["sun"], "start": "22:00", "duration-minutes": 60})
         hook = {"name": f"{mark}-hook", "enabled": False, "destination-type": "generic", "url": f"{ids['url']}{mark}-url", "token": f"{mark}-hook-token"}
         self.make("notification", f"{workspace}/notification-configurations", "notification-configurations", hook)
         for key in ("task", "free_task"):

@@ -2,6 +2,7 @@
 """Schedules among the settings of a workspace."""
 
 import re
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from playwright.sync_api import expect
@@ -93,3 +94,44 @@ def test_a_reader_sees_schedules_and_changes_none(browser_page, site, colleague,
     expect(page.get_by_role("button", name="New schedule")).to_be_disabled()
     expect(page.get_by_role("button", name="Edit weekly")).to_have_count(0)
     axe(page)
+
+
+# ---- maintenance windows ----
+
+@pytest.mark.parametrize("place, path", [("workspace", "/app/acme/workspaces/windowed/settings/schedules"), ("project", "/app/acme/projects/{project}/settings"), ("organization", "/app/acme/settings/maintenance-windows")])
+def test_a_window_is_made_and_deleted(browser_page, site, axe, place, path):
+    if place == "workspace":
+        site.api.workspace("windowed")
+    project = site.api.get("organizations/acme/projects").data[0]["id"]
+    page = browser_page(path.format(project=project))
+    expect(page.get_by_text("No maintenance windows here.")).to_be_visible()
+    page.get_by_role("button", name="New maintenance window").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("nights")
+    dialog.get_by_label("Friday").uncheck()
+    dialog.get_by_label("Time zone").fill("Asia/Kathmandu")
+    axe(page)
+    save(page, "Create")
+    row = page.locator("tbody tr", has_text="nights")
+    expect(row).to_contain_text("Mon, Tue, Wed, Thu")
+    expect(row).to_contain_text("22:00 to 00:00 of the next day")
+    axe(page)
+    page.get_by_role("button", name="Delete nights").click()
+    save(page, "Delete")
+    expect(page.get_by_text("No maintenance windows here.")).to_be_visible()
+
+
+def test_the_page_of_a_run_shows_the_wait_and_overrides_it(open_run, site, axe):
+    workspace = site.api.workspace("waits-for-window")
+    day = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"][(datetime.now(timezone.utc) + timedelta(days=3)).isoweekday() % 7]
+    site.api.post(f"workspaces/{workspace}/maintenance-windows", {"data": {"type": "maintenance-windows", "attributes": {"name": "rare", "days": [day], "start": "12:00", "duration-minutes": 1}}})
+    run = site.api.run_files(workspace, ONE)
+    site.api.wait_status(run, "planned")
+    page = open_run("waits-for-window", run)
+    page.get_by_role("button", name="Confirm & Apply").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Confirm & Apply").click()
+    expect(page.get_by_text("Applies start only in maintenance windows").first).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Apply outside of the window").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Apply outside of the window").click()
+    site.api.wait_status(run, "applied")

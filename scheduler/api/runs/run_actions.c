@@ -33,6 +33,19 @@ int runs_apply(struct request *req, struct response *res, struct err *err)
 	return act(req, res, EV_CONFIRMED, err);
 }
 
+/* Starts the apply of a run that waits for a maintenance window. */
+int runs_override_window(struct request *req, struct response *res, struct err *err)
+{
+	struct run_transition item;
+
+	if (item_read(req, EV_OPENED, &item, err) < 0)
+		return -1;
+	item.at_once = true;
+	if (run_apply_transition(req->store, &item, err) < 0)
+		return -1;
+	return respond_empty(res, 202);
+}
+
 int runs_discard(struct request *req, struct response *res, struct err *err)
 {
 	return act(req, res, EV_DISCARDED, err);

@@ -16,10 +16,11 @@ static json_t *run_actions(const struct run_view_row *row)
 	struct hold hold = HOLD_OF_ROW(row);
 	bool forced = run_situation(&run) == AT_STOPPING && row->cooled_off;
 
-	return json_pack("{sb sb sb sb}", "is-cancelable",
+	return json_pack("{sb sb sb sb sb}", "is-cancelable",
 		run_accepts(&run, EV_CANCELED) || hold_accepts(&hold, HOLD_CANCELED), "is-confirmable",
 		run_accepts(&run, EV_CONFIRMED), "is-discardable", run_accepts(&run, EV_DISCARDED),
-		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED));
+		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED), "is-window-overridable",
+		run_accepts(&run, EV_OPENED));
 }
 
 /* The label of a canceled apply: the number of resources that it changed. Without numbers, the worker was lost. */

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MPL-2.0
--- Schedules of runs.
+-- Schedules of runs, and windows in which applies may start.
 create table schedules (
 	id text primary key,
 	workspace_id text not null references workspaces on delete cascade,
@@ -65,3 +65,85 @@ create function schedule_start(id text, occurrence timestamptz, jitter_seconds i
 	select occurrence + make_interval(secs =>
 		('x' || substr(md5(id || ' ' || extract(epoch from occurrence)::bigint::text), 1, 7))::bit(28)::integer % (jitter_seconds + 1))
 $$;
+
+-- Applies start only in windows of the workspace; if it has none, in those of its project; if that has none, in those of the
+-- organization; if there are none at all, at any time.
+create table maintenance_windows (
+	id text primary key,
+	organization_id text not null references organizations on delete cascade,
+	project_id text references projects on delete cascade,
+	workspace_id text references workspaces on delete cascade,
+	name text not null,
+	days smallint not null check (days between 1 and 127), -- bits, from Sunday
+	start_minute smallint not null check (start_minute between 0 and 1439), -- of the local day
+	duration_minutes smallint not null check (duration_minutes between 1 and 1440),
+	time_zone text not null,
+	created_at timestamptz not null default now(),
+	updated_at timestamptz not null default now(),
+	check (num_nonnulls(project_id, workspace_id) <= 1)
+);
+create index maintenance_windows_organization on maintenance_windows (organization_id);
+create index maintenance_windows_project on maintenance_windows (project_id) where project_id is not null;
+create index maintenance_windows_workspace on maintenance_windows (workspace_id) where workspace_id is not null;
+
+-- Confirmed runs that wait for a window. background/windows.c looks at them when it opens, and after changes of windows.
+create table window_waits (
+	run_id text primary key references runs on delete cascade,
+	workspace_id text not null,
+	opens_at timestamptz not null -- infinity: never
+);
+create index window_waits_opens on window_waits (opens_at);
+create index window_waits_workspace on window_waits (workspace_id);
+
+-- One row: whether no window is open now, and when the next one opens; null: never.
+create function apply_window(workspace text) returns table (closed boolean, opens_at timestamptz) language sql stable as $$
+	with windows as (
+		select m.*, rank() over (order by (m.workspace_id is not null)::int * 2 + (m.project_id is not null)::int desc) as level
+		from workspaces w
+		join maintenance_windows m on m.organization_id = w.organization_id
+			and (m.workspace_id is null or m.workspace_id = w.id) and (m.project_id is null or m.project_id = w.project_id)
+		where w.id = workspace
+	),
+	openings as (
+		select schedule_moment(d.day + make_interval(mins => m.start_minute), m.time_zone) as at,
+			make_interval(mins => m.duration_minutes) as duration
+		from windows m
+		cross join lateral (
+			select (now() at time zone m.time_zone)::date + n as day from generate_series(-2, 8) n
+		) d
+		where m.level = 1 and m.days >> extract(dow from d.day)::int & 1 = 1
+	)
+	select coalesce(not bool_or(at <= now() and now() < at + duration), false), min(at) filter (where at > now()) from openings
+$$;
+
+create function window_wait_changed() returns trigger language plpgsql as $$
+begin
+	if new.status = 'confirmed' and not new.queued then
+		insert into window_waits (run_id, workspace_id, opens_at)
+		select new.id, new.workspace_id, coalesce(o.opens_at, 'infinity') from apply_window(new.workspace_id) o
+		on conflict (run_id) do update set opens_at = excluded.opens_at;
+	else
+		delete from window_waits where run_id = new.id;
+	end if;
+	return null;
+end $$;
+create trigger runs_window_waits after update of status on runs for each row
+	when (new.status = 'confirmed' and not new.queued or old.status = 'confirmed' and not old.queued)
+	execute function window_wait_changed();
+
+-- Runs that wait are looked at again after a change of windows, and after the workspace was moved.
+create function windows_changed() returns trigger language plpgsql as $$
+begin
+	update window_waits set opens_at = now()
+	where workspace_id in (select w.id from workspaces w where w.organization_id = coalesce(new.organization_id, old.organization_id));
+	return null;
+end $$;
+create trigger maintenance_windows_changed after insert or update or delete on maintenance_windows for each row
+	execute function windows_changed();
+create function window_workspace_moved() returns trigger language plpgsql as $$
+begin
+	update window_waits set opens_at = now() where workspace_id = new.id;
+	return null;
+end $$;
+create trigger workspaces_window_moved after update of project_id on workspaces for each row
+	when (old.project_id is distinct from new.project_id) execute function window_workspace_moved();

@@ -286,6 +286,19 @@ static void confirmation_say(struct sentence *s)
 		say(s, " The user who created the run was suspended, so it is not applied automatically.");
 }
 
+static void window_say(struct sentence *s)
+{
+	const char *opens = s->subject->window_opens;
+
+	say(s, "Applies start only in maintenance windows. ");
+	if (opens && *opens)
+		say(s, "The next one opens at %s.", opens);
+	else
+		say(s, "None is about to open.");
+	if (s->subject->decider.is_reader)
+		say(s, " You may start the apply now.");
+}
+
 static void stop_say(struct sentence *s)
 {
 	char time[DURATION_SIZE];

@@ -64,8 +64,9 @@ struct wait_subject {
 		const char *worker;
 		long long seconds;
 	} stop;
-	const char *git_error;  /* of the last try to fetch the commit */
-	bool creator_suspended; /* so the run is not applied automatically */
+	const char *window_opens; /* when the maintenance window that the run waits for opens */
+	const char *git_error;    /* of the last try to fetch the commit */
+	bool creator_suspended;   /* so the run is not applied automatically */
 };
 
 /* Writes the sentence for why the run of the facts waits. */

@@ -62,6 +62,8 @@ enum wait_kind wait_of(const struct wait_facts *facts)
 		return WAIT_STOPPING;
 	case AT_OVERRIDE:
 		return WAIT_OVERRIDE;
+	case AT_WINDOW:
+		return WAIT_WINDOW;
 	case AT_DECISION:
 	case AT_SAVED:
 		return WAIT_CONFIRMATION;

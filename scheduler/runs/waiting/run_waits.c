@@ -72,6 +72,7 @@ static struct wait_subject subject_of(struct store *store, const struct run_wait
 		.task = {text_or_empty(row->task_name), row->task_seconds, row->task_limit, row->task_others,
 			row->taken},
 		.stop = {text_or_empty(row->stop_worker), row->stop_seconds},
+		.window_opens = text_or_empty(row->window_opens),
 		.git_error = text_or_empty(row->git_error),
 		.creator_suspended = row->creator_suspended};
 }

@@ -22,7 +22,7 @@
 -- hold_worker text null, hold_engine_ended boolean, hold_settled boolean, maintenance_reason text null,
 -- maintenance_since text null, git_waiting boolean, git_error text null, job_id text null, failover boolean,
 -- key_missing boolean, place bigint null, places bigint, eta_seconds bigint, eta text null,
--- stop_worker text null, stop_seconds bigint, quota integer null, running bigint,
+-- window_opens text null, stop_worker text null, stop_seconds bigint, quota integer null, running bigint,
 -- creator_suspended boolean, pool text null, drained boolean, drained_since text null, live bigint,
 -- accepting bigint, willing bigint, slots bigint, free bigint,
 -- last_seen text null, pool_quota integer null, pool_running bigint
@@ -154,6 +154,11 @@ select r.id, r.status, r.stage, r.stages, r.plan_only, r.assessment, r.save_plan
     least(x.total, :max_position) as places,
     (x.place * p.job_seconds / greatest(p.slots, 1))::bigint as eta_seconds,
     :sql_time(now() + make_interval(secs => (x.place * p.job_seconds / greatest(p.slots, 1))::float8)) as eta,
+    (
+        select to_char(x.opens_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')
+        from window_waits x
+        where x.run_id = r.id
+    ) as window_opens,
     case
         when r.stopping > 0 then (
             select k.name from jobs s join workers k on k.id = s.worker_id where s.run_id = r.id

@@ -109,12 +109,13 @@ order by s.place;
 w.organization_id = :organization_id and :in_scope(:everywhere, :user, w.id, :mask);
 
 -- fragment: explorer_health()
--- Results of the last assessment of a workspace. Nothing is assessed yet, so there are none.
-cross join (
-    select null::boolean as all_checks_succeeded, null::bigint as checks_errored, null::bigint as checks_failed,
-        null::bigint as checks_passed, null::bigint as checks_unknown, null::boolean as drifted,
-        null::bigint as resources_drifted, null::bigint as resources_undrifted
-) h;
+-- The result of the last assessment of a workspace `w`; null: none succeeded yet.
+left join lateral (
+    select r.checks_failed + r.checks_errored = 0 as all_checks_succeeded, r.checks_errored, r.checks_failed,
+        r.checks_passed, r.checks_unknown, r.drifted, r.resources_drifted, r.resources_undrifted
+    from assessment_results r
+    where r.id = w.assessment_id and r.succeeded
+) h on true;
 
 -- fragment: explorer_configured_version()
 -- The version of a workspace `w` that its settings ask for, as the API shows it.

@@ -29,6 +29,7 @@ static void run_read(const struct run_loaded_row *row, struct run_row *ret_run)
 			.started = row->started},
 		.changed_seconds = strtod(row->changed_seconds, NULL),
 		.cooled_off = row->cooled_off,
+		.window_closed = row->window_closed,
 		.plan_is_stale = row->plan_is_stale,
 		.unknown = run_status_parse(row->status) < 0 || stage_parse(row->stage) < 0};
 	ret_run->run.fetched = row->fetched;

@@ -23,6 +23,7 @@ struct run_row {
 	char source[32];                   /* what created the run: a word of the API, such as tfe-ui */
 	double changed_seconds;            /* the time since its last decision; 0 for a new run */
 	bool cooled_off;                   /* a force-cancel is allowed now */
+	bool window_closed;                /* applies may not start in the workspace now */
 	bool plan_is_stale;                /* the workspace's state is not the one that the plan is based on */
 	const char *broken; /* NULL, or the violated invariant (run_check), or why the row can't be read; a constant */
 	bool unknown; /* a newer version wrote a state unknown to this version, so only that version may change the run

@@ -19,10 +19,19 @@ from workspaces;
 -- shape: run_loaded
 -- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
 -- plan_only boolean, assessment boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean,
--- has_changes boolean,
--- queued boolean, underway boolean, stopping smallint, cooled_off boolean, plan_is_stale boolean,
+-- has_changes boolean, queued boolean, underway boolean, stopping smallint, cooled_off boolean,
+-- window_closed boolean, plan_is_stale boolean,
 -- job_id text null, attempt integer, token_hash text null, losses integer, claimed boolean, started boolean,
 -- lease_until timestamptz null, fetched boolean, source text, changed_seconds numeric
+
+-- fragment: window_closed(r)
+-- Whether applies may not start now in the workspace of the run. Most organizations have no windows.
+case
+    when not :r.plan_only
+        and (select true from maintenance_windows m where m.organization_id = :r.organization_id limit 1)
+        then (select closed from apply_window(:r.workspace_id))
+    else false
+end;
 
 -- fragment: runs_loaded()
 -- The columns of run_loaded: runs r with their inputs i, their workspaces w, their plans o and their jobs j. `fetched`
@@ -30,6 +39,7 @@ from workspaces;
 r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.assessment,
     r.save_plan, r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
     coalesce(r.force_cancel_available_at <= now(), false) as cooled_off,
+    :window_closed(r) as window_closed,
     o.base_state_id is distinct from w.current_state_id as plan_is_stale,
     j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as claimed,
     j.started, j.lease_until,

@@ -48,7 +48,7 @@ int schedule_occurrences(
 		store->db, ret_rows, err, schedule_moments, .locals = &locals, .time_zone = schedule->time_zone);
 }
 
-static int zone_check(struct store *store, const char *time_zone, struct err *err)
+int time_zone_check(struct store *store, const char *time_zone, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -82,7 +82,7 @@ static int local_find(
 	*ret_local = '\0';
 	if (!schedule->cron)
 		return at_check(store, schedule, err);
-	if (zone_check(store, schedule->time_zone, err) < 0 ||
+	if (time_zone_check(store, schedule->time_zone, err) < 0 ||
 		db_query(store->db, &rows, err, schedule_now, .time_zone = schedule->time_zone) < 0)
 		return -1;
 	return schedule_next_local(schedule->cron, row_of(schedule_now, &rows, 0)->local, ret_local, err);

@@ -39,6 +39,9 @@ int schedule_create(struct store *store, const char *workspace_id, const struct 
 int schedule_update(struct store *store, const char *id, const struct schedule *schedule, struct err *err);
 int schedule_delete(struct store *store, const char *id, struct err *err);
 
+/* ERR_INVALID unless the text is the name of a time zone of the database. */
+int time_zone_check(struct store *store, const char *time_zone, struct err *err);
+
 struct schedule_row;
 /* The next times of an enabled schedule, at most SHOWN_OCCURRENCES, without jitter: schedule_moments_row. */
 int schedule_occurrences(

@@ -102,7 +102,7 @@ def test_documents_have_the_members_that_the_cli_requires(site, workspace, plann
     assert {"can-update", "can-queue-run", "can-queue-apply", "can-force-delete"} <= shown["attributes"]["permissions"].keys()
     assert shown["relationships"]["current-run"]["data"]["id"] == planned and shown["attributes"]["structured-run-output-enabled"] is True
     run = as_terraform(api, "GET", f"runs/{planned}?include=workspace,plan,task_stages").json
-    assert run["data"]["attributes"]["actions"].keys() == {"is-cancelable", "is-confirmable", "is-discardable", "is-force-cancelable"}
+    assert run["data"]["attributes"]["actions"].keys() == {"is-cancelable", "is-confirmable", "is-discardable", "is-force-cancelable", "is-window-overridable"}
     assert run["data"]["attributes"]["permissions"]["can-apply"] is True
     relations = run["data"]["relationships"]
     assert all(relations[name]["data"]["id"] for name in ("plan", "apply", "workspace", "configuration-version"))

@@ -156,7 +156,7 @@ def test_actions_not_allowed_in_a_status_are_refused(api, worker):
         assert api.get(f"runs/{run}/comments").data == []
         actions = api.attributes(f"runs/{run}")["actions"]
         assert actions == {"is-cancelable": "cancel" in ALLOWED[status], "is-confirmable": "apply" in ALLOWED[status],
-                           "is-discardable": "discard" in ALLOWED[status], "is-force-cancelable": False}
+                           "is-discardable": "discard" in ALLOWED[status], "is-force-cancelable": False, "is-window-overridable": False}
 
     refused("plan_queued", queued)
     worker()

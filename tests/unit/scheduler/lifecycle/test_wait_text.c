@@ -203,6 +203,22 @@ static void test_for_a_person(void **state)
 	says(&facts, &s, "Failed policies need an override, which you may give.");
 }
 
+static void test_for_a_maintenance_window(void **state)
+{
+	struct wait_facts facts = running(STAGE_CONFIRM);
+	struct wait_subject s = subject();
+
+	(void)state;
+	facts.run.underway = false;
+	facts.run.status = RUN_CONFIRMED;
+	says(&facts, &s, "Applies start only in maintenance windows. None is about to open.");
+	s.window_opens = "2026-11-28 22:00 UTC";
+	s.decider.is_reader = true;
+	says(&facts, &s,
+		"Applies start only in maintenance windows. The next one opens at 2026-11-28 22:00 UTC. You may start "
+		"the apply now.");
+}
+
 static void test_for_a_stop(void **state)
 {
 	struct wait_facts facts = running(STAGE_PLAN);
@@ -245,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_for_a_worker),
 		cmocka_unit_test(test_for_run_tasks),
 		cmocka_unit_test(test_for_a_person),
+		cmocka_unit_test(test_for_a_maintenance_window),
 		cmocka_unit_test(test_for_a_stop),
 		cmocka_unit_test(test_long_texts_are_shortened_at_a_character),
 	};

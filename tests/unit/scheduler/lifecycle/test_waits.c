@@ -99,6 +99,8 @@ static void test_who_is_worked_on_waits_for_nothing(void **state)
 	facts.run.stopping = STOP_NONE;
 	facts.run = run_step(&facts.run, &passed).run;
 	assert_int_equal(wait_of(&facts), WAIT_CONFIRMATION);
+	facts.run = run_step(&facts.run, &(struct run_event){.kind = EV_CONFIRMED, .window_closed = true}).run;
+	assert_int_equal(wait_of(&facts), WAIT_WINDOW);
 	facts.run = run_step(&facts.run, &(struct run_event){.kind = EV_DISCARDED}).run;
 	assert_int_equal(wait_of(&facts), WAIT_NONE);
 }

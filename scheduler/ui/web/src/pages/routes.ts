@@ -55,6 +55,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/settings/policies", load: () => import("./org_settings/policies.tsx") },
 	{ pattern: "/app/:org/settings/variable-sets", load: () => import("./org_settings/variable_sets.tsx") },
 	{ pattern: "/app/:org/settings/vcs-connections", load: () => import("./vcs/connections.tsx") },
+	{ pattern: "/app/:org/settings/maintenance-windows", load: () => import("./org_settings/maintenance_windows.tsx") },
 	{ pattern: "/app/:org/settings/ssh-keys", load: () => import("./org_settings/ssh_keys.tsx") },
 	{ pattern: "/app/:org/settings/tokens", load: () => import("./org_settings/tokens.tsx") },
 	{ pattern: "/app/:org/settings/notifications", load: () => import("./org_settings/notifications.tsx") },

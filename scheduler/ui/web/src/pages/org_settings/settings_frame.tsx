@@ -74,6 +74,7 @@ export const sections: readonly Section[] = [
 	{ key: "policies", word: "Policies" },
 	{ key: "variable-sets", word: "Variable sets" },
 	{ key: "vcs-connections", word: "VCS connections" },
+	{ key: "maintenance-windows", word: "Maintenance windows" },
 	{ key: "ssh-keys", word: "SSH keys" },
 	{ key: "tokens", word: "Tokens", right: "can-update-api-token" },
 	{ key: "notifications", word: "Notifications" },

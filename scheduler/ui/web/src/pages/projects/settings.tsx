@@ -10,6 +10,7 @@ import type { ObjectKind } from "../../objects/kinds.ts";
 import { RemoveDialog } from "../../objects/object_dialog.tsx";
 import { SettingsForm } from "../../objects/settings_form.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
+import { MaintenanceWindows } from "../maintenance_windows.tsx";
 import { ProjectAccess } from "./project_access.tsx";
 
 const kind: ObjectKind = {
@@ -77,6 +78,12 @@ export default function ProjectSettings({ params }: PageProps) {
 								kind={kind}
 								item={project}
 								reason={may(project, "can-update") ? undefined : "you need the permission to change this project"}
+							/>
+							<h2>Maintenance windows</h2>
+							<MaintenanceWindows
+								path={kind.item(id)}
+								reason={may(project, "can-update") ? undefined : "you need the permission to change this project"}
+								intro="When applies may start, in workspaces of the project without windows of their own. Without any, those of the organization apply."
 							/>
 							{may(project, "can-read-teams") && <ProjectAccess org={org} project={project} />}
 							<Removal project={project} org={org} />

@@ -11,6 +11,7 @@ import type { Tone } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { type ObjectKind, wordOf } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
+import { MaintenanceWindows } from "../maintenance_windows.tsx";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { timeInZone, zoneHere, zoneNames } from "./schedule_times.ts";
 import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, sectionPath } from "./settings_frame.tsx";
@@ -199,6 +200,12 @@ export default function Schedules({ params }: PageProps) {
 					<ReadOnlyNote shown={!mayManage(view)} what="schedules" />
 					<ScheduleList view={view} />
 					<AutoDestroy view={view} />
+					<MaintenanceWindows
+						path={`/workspaces/${segment(view.workspace.id)}`}
+						reason={mayManage(view) ? undefined : needsAdmin}
+						heading
+						intro="When applies may start. Without windows here, those of the project apply, or else those of the organization."
+					/>
 				</>
 			)}
 		</SettingsFrame>

@@ -96,6 +96,17 @@ export const actions: readonly Action[] = [
 	},
 	{
 		...simple,
+		key: "override-window",
+		word: () => "Apply outside of the window",
+		shown: (view) => can(view.run, "is-window-overridable"),
+		right: (view) => may(view.run, "can-apply"),
+		needed: "you may not apply runs of this workspace",
+		comment: "optional",
+		send: (view, { comment }) => post(view, "override-window", comment),
+		done: "The apply starts",
+	},
+	{
+		...simple,
 		key: "execute",
 		word: () => "Run this plan now",
 		shown: (view) => isPending(view) && may(view.run, "can-force-execute"),
