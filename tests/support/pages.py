@@ -151,7 +151,7 @@ def check_themes(page, tags=None):
 
 
 # Logs, differences and code may scroll sideways.
-SIDEWAYS = ".log-scroll, .changes, .drawer, .text-change, .value-text, .plan-json, pre"
+SIDEWAYS = ".explorer-rows, .log-scroll, .changes, .drawer, .text-change, .value-text, .plan-json, pre"
 
 
 def check_width(page):

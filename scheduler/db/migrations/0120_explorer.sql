@@ -75,14 +75,11 @@ create index explorer_views_creator on explorer_views (created_by) where created
 -- A text that sorts as a semantic version does: numbers are padded, a release comes after its prereleases. Null for any
 -- other text. Compare it by bytes.
 create function explorer_version_key(version text) returns text language sql immutable parallel safe as $$
-	select (
-		select string_agg(lpad(split_part(m[1], '.', place), 12, '0'), '.' order by place)
-		from generate_series(1, 3) place
-	) || coalesce(
-		(
+	select lpad(split_part(m[1], '.', 1), 12, '0') || lpad(split_part(m[1], '.', 2), 12, '0') ||
+		lpad(split_part(m[1], '.', 3), 12, '0') || case when m[2] is null then '~' else (
 			select string_agg(case when n ~ '^[0-9]+$' then '0' || lpad(n, 12, '0') else '1' || n end, ' ' order by place)
 			from regexp_split_to_table(m[2], '\.') with ordinality x(n, place)
-		), '~')
+		) end
 	from regexp_match(version, '^v?([0-9]{1,12}(?:\.[0-9]{1,12}){0,2})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+[0-9A-Za-z.-]*)?$') m
 $$;
 

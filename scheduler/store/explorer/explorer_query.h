@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_EXPLORER_EXPLORER_QUERY_H
 #define SCHEDULER_STORE_EXPLORER_EXPLORER_QUERY_H
 
-/* Queries of the explorer, compiled to the parameters of the statements in explorer.sql. explorer_fields.def has the views,
+/* Queries of the explorer, compiled to the parameters of the statements in explorer.sql. explorer_fields.def has views,
  * fields and operators. Pure. */
 
 #include "scheduler/db/db.h"

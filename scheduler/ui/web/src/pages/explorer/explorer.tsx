@@ -48,7 +48,7 @@ function Home({ org }: { readonly org: string }) {
 		<>
 			<section aria-labelledby="explorer-types">
 				<h2 id="explorer-types">Types</h2>
-				<ul class="plain-list">
+				<ul class="plain-list explorer-links">
 					{Object.entries(typeWords).map(([type, [word, about]]) => (
 						<li key={type}>
 							<a href={link({ type, conditions: [], sort: "", columns: [] })}>{word}</a> <span class="muted">{about}</span>
@@ -58,7 +58,7 @@ function Home({ org }: { readonly org: string }) {
 			</section>
 			<section aria-labelledby="explorer-cases">
 				<h2 id="explorer-cases">Use cases</h2>
-				<ul class="plain-list">
+				<ul class="plain-list explorer-links">
 					{useCases.map(([word, query]) => (
 						<li key={word}>
 							<a href={link(query)}>{word}</a>
