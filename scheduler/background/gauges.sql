@@ -75,8 +75,8 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- task_results_waiting, _leases and _due, notifications in notifications_waiting, holds in
 -- workspace_holds_until, the oldest message by the primary key. The other tables are small.
 -- index: git_jobs_waiting, notifications_waiting, runs_live, schedules_check, task_results_due,
--- task_results_leases, task_results_waiting
--- reads: database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls, workers
+-- task_results_leases, task_results_waiting, workspaces_assess, workspaces_drifted
+-- reads: assessments, database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls, workers
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value
@@ -94,6 +94,28 @@ union all (
     group by kind, version
     order by count(*) desc
     limit 50
+)
+union all (
+    -- The assessments of each pool that has any.
+    select a.kind, 'pool="' || coalesce(o.name || '/', '') || p.name || '"', a.value
+    from (
+        select unnest(array['assessments_due', 'assessments_late']) as kind, pool_id,
+            unnest(array[count(*), count(*) filter (where assess_at < now() - interval '6 hours')]) as value
+        from workspaces
+        where assess_at <= now()
+        group by pool_id
+        union all
+        select 'assessments_running', pool_id, count(*)
+        from assessments
+        group by pool_id
+        union all
+        select 'assessments_drifted', pool_id, count(*)
+        from workspaces
+        where drifted
+        group by pool_id
+    ) a
+    join agent_pools p on p.id = coalesce(a.pool_id, (select id from agent_pools where organization_id is null))
+    left join organizations o on o.id = p.organization_id
 )
 union all
 select 'key', 'key="' || number || '"', extract(epoch from first_used_at)

@@ -16,7 +16,7 @@ struct run {
 	enum stage stage; /* The current stage, or the last one while the run rests. STAGE_NONE before the first. */
 	uint32_t stages;  /* STAGE_BITs of the configured stages, fixed at creation. */
 	bool plan_only;   /* Speculative: runs outside of the queue and is never applied. */
-	bool assessment;  /* A plan-only run that the scheduler makes to find drift (runs/assessments.h). */
+	bool assessment;  /* A plan-only run that the scheduler makes to find drift (runs/assessments/assessments.h). */
 	bool save_plan;   /* Is parked after the plan. */
 	bool auto_apply;  /* Applies without confirmation. Set only if the creator may apply. */
 	bool allow_empty_apply; /* Applies a plan without changes. */

@@ -39,7 +39,7 @@ struct store_settings {
 	time_t started_at;
 	enum replication replication;
 	int lease_seconds;
-	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
+	int hold_alert_seconds;  /* a hold that lasts longer raises an alert (store/runs/holds.h) */
 	int assessment_hours;    /* the time between two health assessments of a workspace */
 	int assessments_percent; /* share of a pool's slots that assessments may take; 0: none are made */
 	struct task_limits task_limits;

@@ -7,8 +7,10 @@ alter table runs add column assessment boolean not null default false;
 alter table workspaces add column assess_at timestamptz;
 create index workspaces_assess on workspaces (pool_id, assess_at) where assess_at is not null;
 
--- The result of the last assessment (assessment_results).
+-- The result of the last assessment (assessment_results), and whether the last one that succeeded found drift.
 alter table workspaces add column assessment_id text;
+alter table workspaces add column drifted boolean not null default false;
+create index workspaces_drifted on workspaces (pool_id) where drifted;
 
 -- Assessments that are underway, or have ended and are not evaluated yet. At most one for each workspace.
 create table assessments (

@@ -14,7 +14,7 @@ create table schedules (
 	stopped_reason text, -- why the scheduler disabled it
 	occurrence_at timestamptz, -- the next or current time of cron or at; null: none
 	next_at timestamptz, -- the same with its jitter
-	check_at timestamptz, -- when background/schedules.c looks at it: next_at, or later after a failure; null: never
+	check_at timestamptz, -- when background/schedules/schedules.c looks at it: next_at, or later after a failure; null: never
 	last_at timestamptz,
 	last_outcome text check (last_outcome in ('queued', 'skipped', 'stopped')),
 	last_reason text, -- why no run was queued
@@ -86,7 +86,7 @@ create index maintenance_windows_organization on maintenance_windows (organizati
 create index maintenance_windows_project on maintenance_windows (project_id) where project_id is not null;
 create index maintenance_windows_workspace on maintenance_windows (workspace_id) where workspace_id is not null;
 
--- Confirmed runs that wait for a window. background/windows.c looks at them when it opens, and after changes of windows.
+-- Confirmed runs that wait for a window. background/schedules/windows.c looks at them when it opens, and after changes of windows.
 create table window_waits (
 	run_id text primary key references runs on delete cascade,
 	workspace_id text not null,

@@ -48,7 +48,7 @@ with made as (
     returning id
 )
 update workspaces w
-set assessment_id = (select id from made),
+set assessment_id = (select id from made), drifted = case when :succeeded then :drifted else w.drifted end,
     assess_at = case when :assessment_enabled(w, o) then now() + :assessment_period(o) end
 from organizations o
 where w.id = :workspace and o.id = w.organization_id;

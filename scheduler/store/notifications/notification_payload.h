@@ -18,7 +18,7 @@ struct notification_text {
 	/* Of an assessment: the new result and the one before as JSON, the latter NULL if there is none. It has no run.
 	 */
 	const char *assessment, *prior_assessment;
-	const char *note;   /* the sentence of a notification about a workspace; it has no run */
+	const char *note; /* the sentence of a notification about a workspace; it has no run */
 };
 
 /* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, plain text for `email`.

@@ -5,7 +5,7 @@
 /*
  * Schedules of runs. A schedule has a cron expression and a time zone, or one time. The rows are schedule_row.
  *
- * A schedule in use has its next occurrence. background/schedules.h queues the runs.
+ * A schedule in use has its next occurrence. background/schedules/schedules.h queues the runs.
  */
 
 #include "scheduler/lifecycle/schedules/cron.h"

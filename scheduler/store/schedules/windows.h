@@ -33,7 +33,7 @@ int maintenance_windows_list(
 /* ERR_NOT_FOUND. */
 int maintenance_window_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID for an unknown time zone, and if the owner has the maximum number. Runs that wait are looked at again
- * after each change (background/windows.h). */
+ * after each change (background/schedules/windows.h). */
 int maintenance_window_create(struct store *store, const struct window_owner *owner,
 	const struct maintenance_window *window, struct id *ret_id, struct err *err);
 int maintenance_window_update(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_BACKGROUND_SCHEDULES_H
-#define SCHEDULER_BACKGROUND_SCHEDULES_H
+#ifndef SCHEDULER_BACKGROUND_SCHEDULES_SCHEDULES_H
+#define SCHEDULER_BACKGROUND_SCHEDULES_SCHEDULES_H
 
 /*
  * Queues the runs of schedules (store/schedules/schedules.h). One transaction queues the runs of many schedules and

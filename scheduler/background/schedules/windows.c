@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/background/windows.h"
+#include "scheduler/background/schedules/windows.h"
 
 #include "scheduler/background/sweep_failures.h"
-#include "scheduler/background/windows.sql.h"
+#include "scheduler/background/schedules/windows.sql.h"
 #include "scheduler/runs/transition.h"
 
 enum { MAX_OPENED = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_BACKGROUND_WINDOWS_H
-#define SCHEDULER_BACKGROUND_WINDOWS_H
+#ifndef SCHEDULER_BACKGROUND_SCHEDULES_WINDOWS_H
+#define SCHEDULER_BACKGROUND_SCHEDULES_WINDOWS_H
 
 /* Lets confirmed runs go on when their maintenance window opens (store/schedules/windows.h). */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/background/schedules.h"
+#include "scheduler/background/schedules/schedules.h"
 
 #include <stdio.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
-#include "scheduler/background/schedules.sql.h"
+#include "scheduler/background/schedules/schedules.sql.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/run_create.h"
