@@ -37,10 +37,10 @@ function WorkspaceHealth({ view }: { readonly view: WorkspaceView }) {
 	const current = linkOf(health.item, "current-assessment-result")?.id;
 	useLive([`workspace:${view.workspace.id}`], () => void health.reload());
 	useEffect(() => {
-		if (results.asOf > 0) {
+		if (results.asOf > 0 && current && !results.items.some(({ id }) => id === current)) {
 			void results.reload();
 		}
-	}, [current]);
+	}, [current, results.asOf]);
 	const [last] = results.items;
 	return (
 		<Content of={health}>
@@ -52,7 +52,7 @@ function WorkspaceHealth({ view }: { readonly view: WorkspaceView }) {
 							{() =>
 								last ? (
 									<>
-										<LastResult key={last.id} view={view} result={last} />
+										<LastResult view={view} result={last} />
 										<History view={view} results={results.items} />
 									</>
 								) : (
@@ -87,7 +87,7 @@ function State({ view, health }: StateProps) {
 		<section aria-labelledby="assessments">
 			<h2 id="assessments">Assessments</h2>
 			<dl class="facts">
-				<Fact word="Assessments">{stateWord(health)}</Fact>
+				<Fact word="State">{stateWord(health)}</Fact>
 				<Fact word="Next">
 					<Next health={health} />
 				</Fact>

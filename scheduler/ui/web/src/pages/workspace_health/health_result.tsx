@@ -56,7 +56,17 @@ function Found({ view, result }: Props) {
 	if (!mayRead) {
 		return <p class="muted">What the assessment found is shown to people who may read the runs of the workspace.</p>;
 	}
-	return <Content of={changes}>{() => changes.item && <Rows view={view} result={result} plan={plan} changes={changes.item} />}</Content>;
+	return (
+		<Content of={changes}>
+			{() =>
+				changes.item ? (
+					<Rows view={view} result={result} plan={plan} changes={changes.item} />
+				) : (
+					<p class="muted">The plan of the assessment is not kept any more.</p>
+				)
+			}
+		</Content>
+	);
 }
 
 type RowsProps = Props & { readonly plan: string; readonly changes: Resource };
@@ -162,7 +172,7 @@ function Check({ row }: { readonly row: CheckRow }) {
 	const [tone, word] = checkMarks[row.status as keyof typeof checkMarks] ?? ["muted", row.status];
 	return (
 		<li>
-			<Mark tone={tone}>{word}</Mark> <bdi>{row.address}</bdi> <span class="muted">{row.kind}</span>
+			<Mark tone={tone}>{word}</Mark> <bdi class="user-text">{row.address}</bdi> <span class="muted">{row.kind}</span>
 			{row.problems.map((problem) => (
 				<p key={problem} class="user-text">
 					{problem}
