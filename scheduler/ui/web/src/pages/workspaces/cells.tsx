@@ -27,7 +27,7 @@ function HealthWarning({ org, workspace }: { readonly org: string; readonly work
 	return warning ? (
 		<a class="above-row" href={framePath("health", org, text(workspace, "name"))} title={warning}>
 			<Chip tone="wait">
-				Health warning<span class="sr-only">: {warning}</span>
+				Health warning <span class="sr-only">({warning})</span>
 			</Chip>
 		</a>
 	) : null;
