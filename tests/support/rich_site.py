@@ -10,6 +10,7 @@ import re
 
 import psycopg
 
+from support.assessed import Assessments, found
 from support.fake_worker import FakeWorker
 from support.people import People
 from support.receiver import says
@@ -33,6 +34,7 @@ PAGES = {
     "/app/:org/workspaces/:ws/states": "Current",
     "/app/:org/workspaces/:ws/states/:state": "Outputs",
     "/app/:org/workspaces/:ws/variables": "region",
+    "/app/:org/workspaces/:ws/health": "Last assessment",
     "/app/:org/workspaces/:ws/settings/general": "Working directory",
     "/app/:org/workspaces/:ws/settings/version-control": "Connect a repository",
     "/app/:org/workspaces/:ws/settings/locking": "In use by",
@@ -82,6 +84,8 @@ PAGES = {
 VIEWS = {
     "/app/:org/workspaces?status=errored&q=nothing": "Nothing matches",
     "/app/:org/workspaces/empty": "No run",
+    "/app/:org/workspaces/empty/health": "The assessment failed",
+    "/app/:org/workspaces/storage/health": "Health assessments are off",
     "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
@@ -297,6 +301,7 @@ class RichSite:
         worker.on(job, "PUT", "log?offset=0", self.log)
         worker.end(job)
         ids["applied"] = self.ended(applied, "applied")
+        self.make_health()
         errored = self.run("net-prod", "Break it")
         self.plan(errored, "failed", error=self.say("exit status 1"))
         ids["errored"] = self.ended(errored, "errored")
@@ -308,6 +313,15 @@ class RichSite:
         self.confirmable(discarded)
         api.act(discarded, "discard", self.say("Not **now**", size="text"))
         api.patch(f"workspaces/{ids['net-prod']}", {"data": {"type": "workspaces", "attributes": {"cost-estimation-enabled": True}}})
+
+    def make_health(self):
+        """In net-prod: an assessment that has found drift and a failed check. In empty: one that has failed."""
+        api, ids, say = self.api, self.ids, self.say
+        for name in ("net-prod", "empty"):
+            api.patch(f"workspaces/{ids[name]}", {"data": {"type": "workspaces", "attributes": {"assessments-enabled": True}}})
+        Assessments(self.site, api, self.worker).assess(ids["net-prod"], found([f'one["{say("k")}"]'], ["two"], [("young", say("it is old"))], say))
+        self.site.ask("insert into assessment_results (id, workspace_id, succeeded, error) values ('asmtres-0000000000000000', %s, false, %s)", ids["empty"], say("exit status 1"))
+        self.site.ask("update workspaces set assessment_id = 'asmtres-0000000000000000' where id = %s", ids["empty"])
 
     def make_waiting(self):
         api, ids, say, worker = self.api, self.ids, self.say, self.worker

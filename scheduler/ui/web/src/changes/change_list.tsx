@@ -10,6 +10,7 @@ export type Target = { readonly id: string };
 
 type Props = {
 	readonly plan: string;
+	readonly label?: string;
 	readonly entries: readonly Entry[];
 	readonly open: ReadonlySet<string>; // ids of items with an open drawer
 	readonly target: Target | undefined;
@@ -140,7 +141,7 @@ export function ChangeList(props: Props) {
 			ref={scroller}
 			class={whole ? "change-scroll whole" : "change-scroll"}
 			role="region"
-			aria-label="Changes"
+			aria-label={props.label ?? "Changes"}
 			tabIndex={whole ? undefined : 0}
 			onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
 			onKeyDown={onKeyDown}

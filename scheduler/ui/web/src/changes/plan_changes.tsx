@@ -91,7 +91,7 @@ type Props = {
 
 // Which drawers are open. The fragment names one, which opens and comes into view. onMissing returns true if it asks for
 // more items, because the item may be among them.
-function useOpen(items: readonly Item[], onShow: (item: Item) => void, onMissing: () => boolean) {
+export function useOpen(items: readonly Item[], onShow: (item: Item) => void, onMissing: () => boolean) {
 	const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
 	const [target, setTarget] = useState<Target | undefined>();
 	const missing = useRef(false);

@@ -120,17 +120,19 @@ export function CheckField({
 	label,
 	hint,
 	checked,
+	disabled = false,
 	onChecked,
 }: {
 	label: string;
 	hint?: ComponentChildren;
 	checked: boolean;
+	disabled?: boolean;
 	onChecked: (on: boolean) => void;
 }) {
 	const id = useId();
 	return (
 		<div class="field check">
-			<input id={id} type="checkbox" checked={checked} onChange={(event) => onChecked(event.currentTarget.checked)} />
+			<input id={id} type="checkbox" checked={checked} disabled={disabled} onChange={(event) => onChecked(event.currentTarget.checked)} />
 			<label for={id}>
 				{label}
 				{hint && <span class="hint"> {hint}</span>}

@@ -21,6 +21,7 @@ export type FieldRow = {
 	readonly kind: "text" | "email" | "url" | "number" | "secret" | "long" | "list" | "flag" | "choice" | "set" | "flags" | "time" | "moment";
 	readonly heading?: string; // above the field
 	readonly hint?: ComponentChildren;
+	readonly disabled?: boolean; // of a flag, whose hint says why
 	readonly pointer?: string; // of the errors, if the name does not lead to it
 	readonly suggestions?: readonly string[]; // of a text
 	readonly relation?: string; // the type of the objects that a choice or a set names: it is a relationship, and no attribute

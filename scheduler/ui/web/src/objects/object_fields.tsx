@@ -46,7 +46,9 @@ function Control({ field, value, error, onValue }: ControlProps) {
 	const suggestions = field.suggestions ? { suggestions: field.suggestions } : {};
 	switch (field.kind) {
 		case "flag":
-			return <CheckField label={field.label} hint={field.hint} checked={value === true} onChecked={onValue} />;
+			return (
+				<CheckField label={field.label} hint={field.hint} checked={value === true} disabled={field.disabled ?? false} onChecked={onValue} />
+			);
 		case "choice":
 			return <SelectField {...common} value={String(value)} options={field.options ?? []} onValue={onValue} />;
 		case "set":

@@ -16,6 +16,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/workspaces/:ws/states", load: () => import("./workspace_states/states.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/states/:state", load: () => import("./workspace_states/state.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/variables", load: () => import("./workspace_variables/variables.tsx") },
+	{ pattern: "/app/:org/workspaces/:ws/health", load: () => import("./workspace_health/health.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/general", load: () => import("./workspace_settings/general.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/version-control", load: () => import("./vcs/version_control.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/settings/locking", load: () => import("./workspace_settings/locking.tsx") },

@@ -21,6 +21,13 @@ const kind: Pick<ObjectKind, "type" | "fields" | "item"> = {
 			hint: "Of workspaces that have none of their own. For the mode of an agent pool, use the API.",
 		},
 		{ name: "cost-estimation-enabled", label: "Estimate the monthly cost of each plan", kind: "flag" },
+		{ name: "assessments-enforced", label: "Assess the health of every workspace", kind: "flag", hint: "Workspaces can't turn it off." },
+		{
+			name: "assessment-hours",
+			label: "Hours between health assessments",
+			kind: "number",
+			hint: "1 to 168. Empty: the site's setting.",
+		},
 		{
 			name: "collaborator-auth-policy",
 			label: "Members sign in with",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Mark, runTone, runWord, StatusMark } from "../../components/status_mark.tsx";
@@ -13,6 +13,7 @@ import { isFinal, statusIcon } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import type { WorkspaceView } from "./frame.tsx";
 import { type FramePage, framePath, frameWords, lockOf, queueReason } from "./frame_links.ts";
+import type { QueueOrder } from "./queue_order.ts";
 import type { QueuePlanProps } from "./queue_plan.tsx";
 
 type HeaderProps = { readonly view: WorkspaceView; readonly page: FramePage; readonly word: string };
@@ -28,7 +29,9 @@ export function FrameHeader({ view, page, word }: HeaderProps) {
 				<CurrentRun view={view} />
 				<LockMark view={view} />
 			</div>
-			<QueuePlanButton view={view} />
+			<QueueButton view={view} kind="primary" id="queue-plan">
+				Queue Plan
+			</QueueButton>
 			<FrameNav view={view} page={page} />
 		</header>
 	);
@@ -39,7 +42,9 @@ export function FrameBar({ view, page }: Omit<HeaderProps, "word">) {
 	return (
 		<div class="frame bare">
 			<FrameNav view={view} page={page} />
-			<QueuePlanButton view={view} kind="plain" />
+			<QueueButton view={view} id="queue-plan">
+				Queue Plan
+			</QueueButton>
 		</div>
 	);
 }
@@ -81,8 +86,16 @@ export function LockMark({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-// `kind`: plain on a page whose own action is more important.
-function QueuePlanButton({ view, kind = "primary" }: { readonly view: WorkspaceView; readonly kind?: "plain" | "primary" }) {
+type QueueButtonProps = {
+	readonly view: WorkspaceView;
+	readonly kind?: "plain" | "primary"; // plain on a page whose own action is more important
+	readonly id?: string;
+	readonly order?: Partial<QueueOrder>; // what the dialog asks for at first
+	readonly children: ComponentChildren;
+};
+
+// A button that opens the dialog Queue Plan.
+export function QueueButton({ view, kind = "plain", id, order, children }: QueueButtonProps) {
 	const [Shown, setShown] = useState<ComponentType<QueuePlanProps> | undefined>();
 	const open = async () => {
 		const { QueuePlan } = await partLoad(() => import("./queue_plan.tsx"));
@@ -90,10 +103,10 @@ function QueuePlanButton({ view, kind = "primary" }: { readonly view: WorkspaceV
 	};
 	return (
 		<>
-			<Button kind={kind} id="queue-plan" reason={queueReason(view.workspace, may(view.workspace, "can-queue-run"))} onPress={open}>
-				Queue Plan
+			<Button kind={kind} {...(id && { id })} reason={queueReason(view.workspace, may(view.workspace, "can-queue-run"))} onPress={open}>
+				{children}
 			</Button>
-			{Shown && <Shown view={view} onClose={() => setShown(undefined)} />}
+			{Shown && <Shown view={view} {...(order && { order })} onClose={() => setShown(undefined)} />}
 		</>
 	);
 }
@@ -135,7 +148,7 @@ function LatestRun({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-const frameOrder: readonly (FramePage | "latest")[] = ["overview", "runs", "latest", "states", "variables", "settings"];
+const frameOrder: readonly (FramePage | "latest")[] = ["overview", "runs", "latest", "states", "variables", "health", "settings"];
 
 function FrameNav({ view, page }: { readonly view: WorkspaceView; readonly page: FramePage }) {
 	return (

@@ -4,13 +4,14 @@
 import { flag, linkOf, object, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 
-export type FramePage = "overview" | "runs" | "states" | "variables" | "settings";
+export type FramePage = "overview" | "runs" | "states" | "variables" | "health" | "settings";
 
 export const frameWords: Readonly<Record<FramePage, string>> = {
 	overview: "Overview",
 	runs: "Runs",
 	states: "States",
 	variables: "Variables",
+	health: "Health",
 	settings: "Settings",
 };
 
@@ -19,6 +20,7 @@ const below: Readonly<Record<FramePage, string>> = {
 	runs: "/runs",
 	states: "/states",
 	variables: "/variables",
+	health: "/health",
 	settings: "/settings/general",
 };
 

@@ -10,6 +10,7 @@ import type { PageProps } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { Frame, type WorkspaceView } from "./frame.tsx";
+import { OverviewHealth } from "./overview_health.tsx";
 import { Numbers } from "./overview_numbers.tsx";
 import { Outputs } from "./overview_outputs.tsx";
 import { Resources } from "./overview_resources.tsx";
@@ -19,7 +20,7 @@ import { Tags } from "./tags.tsx";
 
 export default function Overview({ params }: PageProps) {
 	return (
-		<Frame params={params} page="overview" include="current_run.configuration_version.ingress_attributes">
+		<Frame params={params} page="overview" include="current_run.configuration_version.ingress_attributes,current_assessment_result">
 			{(view) => <OverviewPage view={view} />}
 		</Frame>
 	);
@@ -66,6 +67,7 @@ function OverviewPage({ view }: { readonly view: WorkspaceView }) {
 			</div>
 			<aside class="overview-side" aria-label="About the workspace">
 				<Numbers view={view} />
+				<OverviewHealth view={view} />
 				<Tags view={view} />
 				{may(workspace, "can-read-run") && <RunTriggers view={view} />}
 			</aside>

@@ -15,7 +15,11 @@ import { lockOf } from "./frame_links.ts";
 import { QueueAdvanced } from "./queue_advanced.tsx";
 import { emptyOrder, modes, orderReason, type QueueFacts, type QueueMode, type QueueOrder, runBody, whatFollows } from "./queue_order.ts";
 
-export type QueuePlanProps = { readonly view: WorkspaceView; readonly onClose: () => void };
+export type QueuePlanProps = {
+	readonly view: WorkspaceView;
+	readonly order?: Partial<QueueOrder>; // what is asked for at first
+	readonly onClose: () => void;
+};
 
 const openStatuses = runStatuses
 	.filter((row) => row.group === "open")
@@ -59,8 +63,8 @@ const pointers = ["/data/attributes/message", "/data/attributes/target-addrs", "
 );
 
 // The dialog that queues a run. It leads to the run's page.
-export function QueuePlan({ view, onClose }: QueuePlanProps) {
-	const [order, setOrder] = useState<QueueOrder>(emptyOrder);
+export function QueuePlan({ view, order: first, onClose }: QueuePlanProps) {
+	const [order, setOrder] = useState<QueueOrder>({ ...emptyOrder, ...first });
 	const facts = useFacts(view);
 	const set = (changes: Partial<QueueOrder>) => setOrder((before) => ({ ...before, ...changes }));
 	const queue = async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { address, segment } from "../../core/api.ts";
 import { type Loaded, useDocument } from "../../core/hooks.ts";
-import { linkOf } from "../../core/resource.ts";
+import { flag, linkOf } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import { namesOf } from "../../objects/kinds.ts";
@@ -15,7 +15,7 @@ const modes = [
 	["local", "Local: terraform runs where it is called, the state is kept here"],
 ] as const;
 
-const fieldsOf = (pools: Loaded): readonly FieldRow[] => [
+const fieldsOf = (pools: Loaded, enforced: boolean): readonly FieldRow[] => [
 	{ name: "name", label: "Name", kind: "text", hint: "Configurations with a cloud block name the workspace: change it there, too." },
 	{ name: "description", label: "Description", kind: "long" },
 	{ name: "execution-mode", label: "Execution mode", kind: "choice", options: modes, heading: "Execution" },
@@ -48,6 +48,16 @@ const fieldsOf = (pools: Loaded): readonly FieldRow[] => [
 		kind: "flag",
 		hint: "Runs show resources as rows. Without it they show text alone.",
 	},
+	{
+		name: "assessments-enabled",
+		label: "Health assessments",
+		kind: "flag",
+		heading: "Health",
+		disabled: enforced,
+		hint: enforced
+			? "The organization enforces them in all workspaces."
+			: "Between runs, a plan that changes nothing looks for drift and evaluates the checks.",
+	},
 ];
 
 export default function General({ params }: PageProps) {
@@ -59,11 +69,14 @@ export default function General({ params }: PageProps) {
 }
 
 function GeneralForm({ view }: { readonly view: WorkspaceView }) {
-	const pools = useDocument(address(`/organizations/${segment(view.org)}/agent-pools`, { "page[size]": 100 }));
+	const path = `/organizations/${segment(view.org)}`;
+	const organization = useDocument(address(path));
+	const pools = useDocument(address(`${path}/agent-pools`, { "page[size]": 100 }));
+	const enforced = flag(organization.item, "assessments-enforced");
 	return (
 		<>
 			<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
-			<WorkspaceForm view={view} section="general" fields={fieldsOf(pools)} />
+			<WorkspaceForm view={view} section="general" fields={fieldsOf(pools, enforced)} />
 			<SshKey view={view} />
 			<p>
 				Destroy plans and the deletion of the workspace:{" "}

@@ -9,7 +9,8 @@ import { linkOf, number, object, type Resource, text, texts } from "../../core/r
 import { addressWith, pathTo, queryNow } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { store } from "../../core/store.ts";
-import { lockOf } from "../workspace/frame_links.ts";
+import { framePath, lockOf } from "../workspace/frame_links.ts";
+import { warningOf } from "../workspace_health/health_words.ts";
 import { barTone, recentRuns, recentText } from "./list.ts";
 
 export function runOf(workspace: Resource): Resource | undefined {
@@ -21,6 +22,17 @@ function RunTitle({ workspace }: { readonly workspace: Resource }) {
 	return <>{run && runTitle(run)}</>;
 }
 
+function HealthWarning({ org, workspace }: { readonly org: string; readonly workspace: Resource }) {
+	const warning = warningOf(store.one(workspace, "current-assessment-result"));
+	return warning ? (
+		<a class="above-row" href={framePath("health", org, text(workspace, "name"))} title={warning}>
+			<Chip tone="wait">
+				Health warning <span class="sr-only">({warning})</span>
+			</Chip>
+		</a>
+	) : null;
+}
+
 function NameCell({ org, workspace }: { readonly org: string; readonly workspace: Resource }) {
 	const repository = object(workspace, "vcs-repo").identifier;
 	return (
@@ -28,6 +40,7 @@ function NameCell({ org, workspace }: { readonly org: string; readonly workspace
 			<a class="row-link" href={pathTo("/app/:org/workspaces/:ws", { org, ws: text(workspace, "name") })}>
 				{text(workspace, "name")}
 			</a>
+			<HealthWarning org={org} workspace={workspace} />
 			{texts(workspace, "tag-names").map((tag) => (
 				<a
 					key={tag}

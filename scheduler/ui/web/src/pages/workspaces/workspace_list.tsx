@@ -40,7 +40,7 @@ function useList(org: string, project: string | undefined): { list: Loaded; coun
 		sort: sortOf(query.get("sort") ?? ""),
 		"page[number]": query.get("page") ?? undefined,
 		"page[size]": 50,
-		include: "current_run,project,locked_by,recent_runs",
+		include: "current_run,project,locked_by,recent_runs,current_assessment_result",
 	});
 	const list = useDocument(url);
 	const counts = useDocument(address(`${path}/workspace-status-counts`, { "filter[project][id]": within }));
