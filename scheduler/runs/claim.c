@@ -390,6 +390,8 @@ static void note_claim(const struct job_document_row *job, const struct picked_j
 
 	log_debug("job handed out", "run", job->run, "stage", job->stage, NULL);
 	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", job->pool, job->stage);
+	if (job->assessment)
+		return;
 	metric_observef(M_CLAIM_WAIT, waited, "stage=\"%s\"", job->stage);
 	if (job->attempt == 1)
 		metric_add(M_JOB_STARTS, start_word(waited, job->waited_free, picked->fills_quota), 1);

@@ -16,7 +16,8 @@
 -- debug boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, invoke_addrs jsonb,
 -- has_state boolean, has_init boolean, has_plan_json boolean, watched boolean, json_later boolean,
 -- time_limit bigint, stop smallint, pool text, waited numeric, waited_free numeric null,
--- project_id text, from_fork boolean, plan_only boolean, snapshot_sealed bytea null, variables_sealed bytea null,
+-- project_id text, from_fork boolean, plan_only boolean, assessment boolean, snapshot_sealed bytea null,
+-- variables_sealed bytea null,
 -- ssh_key_id text null, ssh_key_sealed bytea null
 select j.id as job, j.attempt, j.stage, r.id as run,
     case j.stage when 'apply' then 'apply' else 'plan' end || substr(r.id, 4) as log,
@@ -59,7 +60,7 @@ select j.id as job, j.attempt, j.stage, r.id as run,
         where c.pool_id = j.pool_id and c.free_since is not null
     ) as waited_free,
     x.id as project_id,
-    f.from_fork, r.plan_only,
+    f.from_fork, r.plan_only, r.assessment,
     i.snapshot_sealed, i.variables_sealed, s.id as ssh_key_id, s.value_sealed as ssh_key_sealed
 from jobs j
 cross join lateral (select case when j.stage = 'apply' then 'apply-seconds' else 'plan-seconds' end as name) t

@@ -53,7 +53,8 @@ where q.pool_id = :pool;
 -- each.
 --  - busy {pool_id, organization_id, running}: running jobs.
 --  - rooms {owner, room}: each quota, by the id of its organization or pool, and what is left of it.
---  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the
+--  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. Nobody waits for assessments (class 3), so
+--    they are never the oldest. `startable`: how many of them the
 --    quotas leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest
 --    job whose organization and pool have room, or null.
 busy as materialized (
@@ -81,7 +82,7 @@ waiting as materialized (
         least(sum(least(j.waiting, o.room)), max(p.room)) as startable,
         min(j.oldest) filter (where coalesce(least(o.room, p.room), 1) > 0) as oldest
     from (
-        select pool_id, organization_id, count(*) as waiting, min(created_at) as oldest
+        select pool_id, organization_id, count(*) as waiting, min(created_at) filter (where class < 3) as oldest
         from jobs
         where state = 'waiting'
         group by 1, 2
