@@ -76,7 +76,8 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- workspace_holds_until, the oldest message by the primary key. The other tables are small.
 -- index: git_jobs_waiting, notifications_waiting, runs_live, schedules_check, task_results_due,
 -- task_results_leases, task_results_waiting, workspaces_assess, workspaces_drifted
--- reads: agent_pools, assessments, database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls, workers
+-- reads: agent_pools, assessments, database_history, maintenance, notifiers, schedulers, sealing_keys, vcs_calls,
+-- workers
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value
