@@ -9,7 +9,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/explorer/explorer_views.sql.h"
 
-/* Saved queries of the explorer. Whoever saved one, and owners, may change it. */
+/* Saved queries of the explorer. Owners, and the person who saved one, may change it. */
 
 enum { MAX_NAME = 100 };
 

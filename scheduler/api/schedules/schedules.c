@@ -8,7 +8,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/schedules/schedules.sql.h"
 
-/* Schedules of a workspace. Whoever saves a schedule gives its runs their own rights. */
+/* Schedules of a workspace. The runs of a schedule have the rights of the person who saved it last. */
 
 static const struct inclusion includes[] = {
 	{"last_run", "schedules", "last-run", &kind_runs},
@@ -144,7 +144,7 @@ static int input_check(struct schedule *s, struct err *err)
 	return times_check(s, err);
 }
 
-/* Whoever saves a schedule must have the rights that its runs need. */
+/* A person who saves a schedule must have the rights that its runs need. */
 static int rights_check(const struct request *req, const struct schedule *s, struct place place, struct err *err)
 {
 	struct err ignored = ERR_INIT;

@@ -22,7 +22,7 @@ enum { MAX_AT_ONCE = 50, MAX_MS = 1000, AGAIN_SECONDS = 60, LOCKED_SECONDS = 2 }
 
 typedef const struct schedules_take_row schedule_row_t;
 
-/* What comes of one occurrence. */
+/* The outcome of one occurrence. */
 struct use {
 	schedule_row_t *row;
 	const char *outcome; /* NULL: not decided, a run is to be queued */

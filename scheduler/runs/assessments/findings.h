@@ -3,7 +3,7 @@
 #define SCHEDULER_RUNS_ASSESSMENTS_FINDINGS_H
 
 /*
- * What an assessment found, from the summary of its plan (runs/plans/plan_summary.h). Pure.
+ * The findings of an assessment, from the summary of its plan (runs/plans/plan_summary.h). Pure.
  *
  * A resource has drifted if it differs from the state, and a change of the plan depends on what differs: the
  * configuration does not match any more. A difference that `ignore_changes` hides, that the configuration does not set,

@@ -73,7 +73,7 @@ static int result_evaluate(struct store *store, struct result *result, struct er
 
 /* ---- the result ---- */
 
-/* What changed since the last result: each is one notification. */
+/* Creates a notification for each change since the last result. */
 static int changes_notify(
 	struct store *store, const struct assessment_before_row *before, const struct result *result, struct err *err)
 {

@@ -13,7 +13,7 @@
 
 enum { MAX_SCHEDULES = 20, MAX_JITTER_SECONDS = 3600, MAX_SCHEDULE_NAME = 90, SHOWN_OCCURRENCES = 5 };
 
-/* What a schedule is and does. Texts are borrowed. */
+/* The settings of a schedule. Texts are borrowed. */
 struct schedule {
 	const char *name, *kind;
 	const char *cron, *time_zone; /* NULL with `at` */
