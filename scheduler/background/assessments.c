@@ -8,15 +8,12 @@
 
 enum { MAX_AT_ONCE = 100 };
 
-static int cancel_unwanted(struct store *store, struct err *err)
+static int cancel(struct store *store, const struct rows *unwanted, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct run_transition items[MAX_AT_ONCE] = {0};
 
-	if (db_query(store->db, &rows, err, assessments_unwanted, .max = MAX_AT_ONCE) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		const struct assessments_unwanted_row *row = row_of(assessments_unwanted, &rows, i);
+	for (int i = 0; i < unwanted->count; i++) {
+		const struct assessments_unwanted_row *row = row_of(assessments_unwanted, unwanted, i);
 
 		text_copy(items[i].run.text, ID_SIZE, row->run);
 		items[i].event.kind = row->force ? EV_FORCE_CANCELED : EV_CANCELED;
@@ -24,17 +21,13 @@ static int cancel_unwanted(struct store *store, struct err *err)
 		items[i].reason =
 			row->of_pool ? "A job waited for the slot of the assessment." : "A run of the workspace began.";
 	}
-	return rows.count ? runs_apply_transitions(store, items, (size_t)rows.count, err) : 0;
+	return unwanted->count ? runs_apply_transitions(store, items, (size_t)unwanted->count, err) : 0;
 }
 
-static int settle(struct store *store, struct sweep_failures *failures, struct err *err)
+static int settle(struct store *store, const struct rows *ended, struct sweep_failures *failures, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err, assessments_ended, .max = MAX_AT_ONCE) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		const char *run = row_of(assessments_ended, &rows, i)->run;
+	for (int i = 0; i < ended->count; i++) {
+		const char *run = row_of(assessments_ended, ended, i)->run;
 		struct err why = ERR_INIT;
 
 		if (assessment_settle(store, run, &why) < 0 && sweep_failed(failures, run, &why, err) < 0)
@@ -43,14 +36,10 @@ static int settle(struct store *store, struct sweep_failures *failures, struct e
 	return 0;
 }
 
-static int begin(struct store *store, struct sweep_failures *failures, struct err *err)
+static int begin(struct store *store, const struct rows *pools, struct sweep_failures *failures, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err, assessment_pools, .percent = store->settings->assessments_percent) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		const struct assessment_pools_row *pool = row_of(assessment_pools, &rows, i);
+	for (int i = 0; i < pools->count; i++) {
+		const struct assessment_pools_row *pool = row_of(assessment_pools, pools, i);
 		struct err why = ERR_INIT;
 
 		if (assessments_begin(store, pool->pool, pool->room, &why) < 0 &&
@@ -60,13 +49,24 @@ static int begin(struct store *store, struct sweep_failures *failures, struct er
 	return 0;
 }
 
+/* All that is to be done is read in one round trip. */
 int assessments_sweep(struct store *store, struct err *err)
 {
+	_cleanup_(rows_release) struct rows unwanted = ROWS_INIT, ended = ROWS_INIT, pools = ROWS_INIT;
 	struct sweep_failures failures = {0};
+	int result;
 
-	if (cancel_unwanted(store, err) < 0 || settle(store, &failures, err) < 0)
+	db_gather(store->db);
+	result = db_ask(store->db, &unwanted, err, assessments_unwanted, .max = MAX_AT_ONCE) < 0 ||
+			db_ask(store->db, &ended, err, assessments_ended, .max = MAX_AT_ONCE) < 0 ||
+			db_ask(store->db, &pools, err, assessment_pools,
+				.percent = store->settings->assessments_percent) < 0
+		? -1
+		: 0;
+	if (db_gathered(store->db, result, err) < 0)
 		return -1;
-	if (store->settings->assessments_percent && begin(store, &failures, err) < 0)
+	if (cancel(store, &unwanted, err) < 0 || settle(store, &ended, &failures, err) < 0 ||
+		begin(store, &pools, &failures, err) < 0)
 		return -1;
 	sweep_failures_note(&failures, "assessments");
 	return 0;

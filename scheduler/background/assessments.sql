@@ -9,7 +9,8 @@ greatest(1, (
 ));
 
 -- statement: assessment_pools
--- The pools that have room for more assessments, and a workspace that is to be looked at. None during maintenance.
+-- The pools that have room for more assessments, and a workspace that is to be looked at. None during maintenance, and
+-- none if assessments are switched off.
 -- index: assessments_pool, workers_pool, workspaces_assess
 -- reads: agent_pools, maintenance
 -- takes: percent bigint
@@ -19,7 +20,7 @@ from agent_pools p
 cross join lateral (
     select :assessment_room(p)::bigint - (select count(*) from assessments a where a.pool_id = p.id) as room
 ) c
-where (select reason is null from maintenance)
+where :percent > 0 and (select reason is null from maintenance)
     and case
         when p.organization_id is null
             then (select true from workspaces w where w.pool_id is null and w.assess_at <= now() limit 1)

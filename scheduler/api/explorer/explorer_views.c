@@ -114,12 +114,19 @@ static int type_read(const struct request *req, const char **type, struct err *e
 	static const char pointer[] = "/data/attributes/query-type";
 	const json_t *value = body_member(req, "query-type", "query_type");
 	const char *inner = json_string_at(body_member(req, "query", "query"), "type");
+	struct explorer_query probe;
+	struct err why = ERR_INIT;
 
 	if (value && !json_is_string(value))
 		return err_at(err, pointer, "Query type must be a text");
 	if (value || inner)
 		*type = value ? json_string_value(value) : inner;
-	return *text_or_empty(*type) ? 0 : err_at(err, pointer, "Query type can't be blank");
+	if (!*text_or_empty(*type))
+		return err_at(err, pointer, "Query type can't be blank");
+	if (explorer_query_init(&probe, *type, &why) < 0)
+		return err_at(err, pointer, "Query %s", why.message);
+	explorer_query_release(&probe);
+	return 0;
 }
 
 /* Values that the body does not have stay as they are. The query gets its type as a member. */

@@ -8,6 +8,7 @@
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/lifecycle/schedules/cron.h"
 #include "scheduler/store/schedules/windows.sql.h"
 
 /* Maintenance windows of organizations, projects and workspaces. */
@@ -155,17 +156,18 @@ static int days_read(const struct request *req, unsigned *days, struct err *err)
 
 static int start_read(const struct request *req, long long *minute, struct err *err)
 {
+	_cleanup_(freep) char *at = NULL;
 	const char *text = NULL;
-	int hours, minutes, end = 0;
+	struct cron_time time;
 
 	if (body_text(req, "start", &text, err) < 0)
 		return -1;
 	if (!text && *minute >= 0 && !body_has(req, "start"))
 		return 0;
-	if (!text || sscanf(text, "%2d:%2d%n", &hours, &minutes, &end) != 2 || end != 5 || text[end] || hours < 0 ||
-		hours > 23 || minutes < 0 || minutes > 59)
+	at = mem_printf("2000-01-01 %s", text_or_empty(text));
+	if (!cron_time_read(at, &time))
 		return err_at(err, "/data/attributes/start", "Start must be a local time, such as 22:00");
-	*minute = hours * 60 + minutes;
+	*minute = time.hour * 60 + time.minute;
 	return 0;
 }
 

@@ -7,7 +7,8 @@ alter table runs add column assessment boolean not null default false;
 alter table workspaces add column assess_at timestamptz;
 create index workspaces_assess on workspaces (pool_id, assess_at) where assess_at is not null;
 
--- The result of the last assessment (assessment_results), and whether the last one that succeeded found drift.
+-- The result of the last assessment since the last change (assessment_results), and whether the last one that succeeded
+-- found drift.
 alter table workspaces add column assessment_id text;
 alter table workspaces add column drifted boolean not null default false;
 create index workspaces_drifted on workspaces (pool_id) where drifted;
@@ -63,6 +64,10 @@ begin
 		return new;
 	end if;
 	new.assess_at := workspace_assess_first(new.id, new.organization_id, new.settings);
+	if new.assess_at is null then
+		new.assessment_id := null;
+		new.drifted := false;
+	end if;
 	return new;
 end $$;
 create trigger workspaces_assess_created before insert on workspaces for each row execute function workspace_assess_set();
@@ -70,8 +75,10 @@ create trigger workspaces_assess_changed before update of settings on workspaces
 	when (old.settings is distinct from new.settings) execute function workspace_assess_set();
 create function organization_assess_set() returns trigger language plpgsql as $$
 begin
-	update workspaces w set assess_at = workspace_assess_first(w.id, w.organization_id, w.settings)
-		where w.organization_id = new.id;
+	update workspaces w set assess_at = f.at, drifted = w.drifted and f.at is not null,
+			assessment_id = case when f.at is not null then w.assessment_id end
+		from workspaces x cross join lateral (select workspace_assess_first(x.id, x.organization_id, x.settings) as at) f
+		where w.organization_id = new.id and x.id = w.id;
 	return null;
 end $$;
 create trigger organizations_assess_changed after update of settings on organizations for each row

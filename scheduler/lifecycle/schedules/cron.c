@@ -228,14 +228,33 @@ void cron_time_write(const struct cron_time *time, char ret_text[CRON_TIME_SIZE]
 		time->day % 100, time->hour % 100, time->minute % 100);
 }
 
+/* The number of these digits; -1 if one is none. */
+static int digits_read(const char *digits, size_t count)
+{
+	int number = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return -1;
+		number = 10 * number + digits[i] - '0';
+	}
+	return number;
+}
+
 bool cron_time_read(const char *text, struct cron_time *ret_time)
 {
 	struct cron_time t;
-	int end = 0;
 
-	if (sscanf(text, "%4d-%2d-%2d %2d:%2d%n", &t.year, &t.month, &t.day, &t.hour, &t.minute, &end) != 5 ||
-		text[end] || t.month < 1 || t.month > 12 || t.day < 1 || t.day > days_of(t.year, t.month) ||
-		t.hour < 0 || t.hour > 23 || t.minute < 0 || t.minute > 59)
+	if (strlen(text) != strlen("2000-01-01 00:00") || text[4] != '-' || text[7] != '-' || text[10] != ' ' ||
+		text[13] != ':')
+		return false;
+	t = (struct cron_time){.year = digits_read(text, 4),
+		.month = digits_read(text + 5, 2),
+		.day = digits_read(text + 8, 2),
+		.hour = digits_read(text + 11, 2),
+		.minute = digits_read(text + 14, 2)};
+	if (t.year < 0 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > days_of(t.year, t.month) || t.hour < 0 ||
+		t.hour > 23 || t.minute < 0 || t.minute > 59)
 		return false;
 	*ret_time = t;
 	return true;

@@ -99,7 +99,12 @@ static int begun_note(struct beginning *b, const char *user, struct err *err)
 static int pool_begin(void *data, struct err *err)
 {
 	struct beginning *b = data;
+	_cleanup_(rows_release) struct rows pool = ROWS_INIT;
 
+	if (db_query(b->store->db, &pool, err, assessments_lock_pool, .pool = b->pool) < 0)
+		return -1;
+	if (!pool.count)
+		return 0;
 	if (db_query(b->store->db, &b->looks, err, assessments_look, .pool = b->pool,
 		    .hours = b->store->settings->assessment_hours, .max = b->room + MAX_LOOKS) < 0)
 		return -1;

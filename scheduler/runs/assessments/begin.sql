@@ -57,8 +57,15 @@ select w.id as workspace, extract(epoch from :assessment_due(w, o) - now())::dou
 from workspaces w
 join organizations o on o.id = w.organization_id;
 
+-- statement: assessments_lock_pool
+-- Locks the pool, so that one scheduler at a time begins its assessments. No row: another one does so now.
+-- index: agent_pools_pkey
+-- takes: pool text
+select 1 from agent_pools where id = :pool for no key update skip locked;
+
 -- statement: assessments_look
--- Locks the workspaces of the pool that are to be looked at, the longest waiting first.
+-- The workspaces of the pool that are to be looked at, the longest waiting first. No lock: who creates runs locks the
+-- contents of configurations first.
 -- index: runs_workspace, workspaces_assess
 -- takes: pool text, hours bigint, max bigint
 -- gives: assessment_look
@@ -86,15 +93,14 @@ where w.id = any(array(
     ))
     and w.assess_at <= now()
     and not exists (select 1 from assessments a where a.workspace_id = w.id)
-order by w.assess_at
-for no key update of w skip locked;
+order by w.assess_at;
 
 -- statement: assessment_look
--- Locks one workspace.
+-- One workspace.
 -- index: runs_workspace
 -- takes: workspace text, hours bigint
 -- gives: assessment_look
-:assessment_looks() where w.id = :workspace for no key update of w;
+:assessment_looks() where w.id = :workspace;
 
 -- statement: assessment_recent
 -- A row if an assessment of the workspace is underway, or began within the last minute.

@@ -15,7 +15,7 @@ join runs r on r.id = t.run_id
 join run_inputs i on i.run_id = t.run_id;
 
 -- statement: assessment_before
--- What was known of the workspace: the digests are those of the last result that succeeded.
+-- What was known of the workspace: the digests are those of the last result since its last change that succeeded.
 -- index: assessment_results_workspace
 -- takes: workspace text
 -- gives: organization text, resources bigint, drift_digest text null, checks_digest text null,
@@ -26,7 +26,7 @@ from workspaces w
 left join lateral (
     select drift_digest, checks_digest
     from assessment_results
-    where workspace_id = w.id and succeeded
+    where workspace_id = w.id and succeeded and created_at >= w.latest_change_at
     order by position desc
     limit 1
 ) s on true

@@ -34,11 +34,12 @@ on conflict (id) do update set serial = excluded.serial, lineage = excluded.line
     created_at = excluded.created_at;
 
 -- statement: workspace_states_set
--- Makes the states the current ones of their workspaces.
+-- Makes the states the current ones of their workspaces. What an assessment found before is no longer true.
 -- index: workspaces_pkey
 -- takes: workspace_ids text[], state_ids text[], resource_counts bigint[]
 update workspaces w
-set current_state_id = u.state, resource_count = u.resources, latest_change_at = now()
+set current_state_id = u.state, resource_count = u.resources, latest_change_at = now(),
+    assessment_id = null, drifted = false
 from unnest(:workspace_ids::text[], :state_ids::text[], :resource_counts::bigint[]) as u(id, state, resources)
 where w.id = u.id;
 

@@ -53,10 +53,10 @@ where q.pool_id = :pool;
 -- each.
 --  - busy {pool_id, organization_id, running}: running jobs.
 --  - rooms {owner, room}: each quota, by the id of its organization or pool, and what is left of it.
---  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. Assessments (class 3) are never the oldest:
---    no user waits for them. `startable`: how many of them the
+--  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the
 --    quotas leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest
---    job whose organization and pool have room, or null.
+--    job whose organization and pool have room, or null. Assessments (class 3) do not count for it: no user waits
+--    for them.
 busy as materialized (
     select pool_id, organization_id, count(*) as running
     from jobs

@@ -64,7 +64,7 @@ def test_a_confirmed_run_is_applied(api):
     run = api.run_files(workspace, ONE, message="first")
     planned = api.wait_status(run, "planned")
     assert planned["has-changes"] and planned["message"] == "first"
-    assert planned["actions"] == {"is-cancelable": False, "is-confirmable": True, "is-discardable": True, "is-force-cancelable": False}
+    assert planned["actions"] == {"is-cancelable": False, "is-confirmable": True, "is-discardable": True, "is-force-cancelable": False, "is-window-overridable": False}
     assert api.state(workspace) is None
     api.act(run, "apply", "go ahead")
     api.wait_status(run, "applied")

@@ -26,7 +26,7 @@ export function OverviewHealth({ view }: { readonly view: WorkspaceView }) {
 					{flag(result, "succeeded") && <Fact word="Checks">{checksText(result)}</Fact>}
 				</dl>
 			) : (
-				<p class="muted">Not assessed yet.</p>
+				<p class="muted">Not assessed since the last change.</p>
 			)}
 		</section>
 	);

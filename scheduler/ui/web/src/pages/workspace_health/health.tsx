@@ -48,6 +48,9 @@ function WorkspaceHealth({ view }: { readonly view: WorkspaceView }) {
 				health.item && (
 					<>
 						<State view={view} health={health.item} />
+						{last && !current && flag(health.item, "enabled") && (
+							<p class="note">The workspace has changed since its last assessment, whose result follows.</p>
+						)}
 						<Content of={results}>
 							{() =>
 								last ? (
