@@ -235,8 +235,10 @@ LISTS = [pattern for method, pattern, _, _ in rows("API") if method == "GET" and
 
 @pytest.mark.parametrize("pattern", LISTS)
 def test_invalid_query_parameters_never_cause_a_server_error(objects, pattern):
-    path, needed = objects.path(pattern), {"filter[run-trigger][type]": "inbound", "type": "workspaces", "filter[organization][name]": objects.own["organization"], "filter[workspace][name]": "here",
+    path, needed = objects.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": objects.own["organization"], "filter[workspace][name]": "here",
                                            "filter[workspace][id]": objects.own["workspace"], "filter[project][id]": objects.own["project"]}
+    if pattern.endswith(("/explorer", "/explorer/export/csv")):
+        needed = {"type": "workspaces"}  # it refuses filters of another form
 
     def request(**query):
         return objects.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")
