@@ -46,6 +46,7 @@ def assessed(api, workspace, number=1):
 def assess(site, workspace):
     """Another assessment, as if the minute had passed that must be between two."""
     site.ask("update assessment_results set created_at = created_at - interval '2 minutes' where workspace_id = %s", workspace)
+    site.ask("update workspaces set latest_change_at = latest_change_at - interval '2 minutes' where id = %s", workspace)
     before = len(site.api.get(f"workspaces/{workspace}/assessment-results").data)
     answer = site.api.post(f"workspaces/{workspace}/health/actions/assess")
     assert answer.status == 202, answer.json

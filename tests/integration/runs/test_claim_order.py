@@ -35,7 +35,7 @@ def shuffle(connection, chance, organizations):
     waited for 5 s to note it, and claims pass over locked jobs."""
     for (job,) in connection.execute("select id from jobs").fetchall():
         connection.execute("update jobs set class = %s, organization_id = %s, created_at = now() + make_interval(hours => 1, secs => %s) where id = %s",
-                           (chance.randrange(3), chance.choice(organizations), chance.randrange(6), job))
+                           (chance.randrange(4), chance.choice(organizations), chance.randrange(6), job))
 
 
 def test_jobs_are_claimed_in_the_simulators_order(api, tokens, database):
