@@ -499,7 +499,7 @@ def test_saved_views(fleet):
 
 @pytest.mark.parametrize("attributes, pointer", [
     ({"name": "", "query_type": "modules"}, "name"), ({"name": "x" * 101, "query_type": "modules"}, "name"), ({"name": "a\nb", "query_type": "modules"}, "name"),
-    ({"name": "a"}, "query-type"), ({"name": "a", "query_type": 7}, "query-type"), ({"name": "a", "query_type": "secrets"}, "query"),
+    ({"name": "a"}, "query-type"), ({"name": "a", "query_type": 7}, "query-type"), ({"name": "a", "query_type": "secrets"}, "query-type"),
     ({"name": "a", "query_type": "modules", "query": []}, "query"), ({"name": "a", "query_type": "modules", "query": {"filter": [{"field": "x"}]}}, "query"),
     ({"name": "a", "query_type": "modules", "query": {"filter": [{"field": "name", "operator": "is", "value": ["a", "b"]}]}}, "query"),
     ({"name": "a", "query_type": "modules", "query": {"sort": ["name", "source"]}}, "query"), ({"name": "a", "query_type": "modules", "query": {"fields": [7]}}, "query"),
