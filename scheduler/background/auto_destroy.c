@@ -61,7 +61,11 @@ static int remind(const struct turn *turn, const struct auto_destroy_lock_row *w
 	if (!workspace->reminder || !workspace->manages)
 		return 0;
 	log_info("reminded of its automatic destruction", "workspace", turn->workspace_id, "due", workspace->due, NULL);
-	return notification_reminder_put_up(turn->store, turn->workspace_id, workspace->at, err);
+	return notification_of_workspace_put_up(turn->store,
+		&(struct workspace_notification){.workspace_id = turn->workspace_id,
+			.trigger = TRIGGER_DESTROY_REMINDER,
+			.due_at = workspace->at},
+		err);
 }
 
 /* Runs under the workspace's lock, which orders it with other schedulers and with changes of the settings. */

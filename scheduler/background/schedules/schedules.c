@@ -212,7 +212,10 @@ static int use_note(struct batch *b, const struct use *use, struct err *err)
 		return 0;
 	log_warn("a schedule was stopped", "schedule", s->id, "workspace", s->workspace_id, "why", use->reason, NULL);
 	note = mem_printf("The schedule %s was stopped. %s", s->name, use->reason);
-	return notification_note_put_up(b->store, s->workspace_id, TRIGGER_SCHEDULE_STOPPED, note, err);
+	return notification_of_workspace_put_up(b->store,
+		&(struct workspace_notification){
+			.workspace_id = s->workspace_id, .trigger = TRIGGER_SCHEDULE_STOPPED, .note = note},
+		err);
 }
 
 static json_t *use_json(const struct use *use)

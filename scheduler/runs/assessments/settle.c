@@ -89,8 +89,11 @@ static int changes_notify(
 
 	for (size_t i = 0; i < ARRAY_LEN(news); i++)
 		if (news[i].is_new &&
-			notification_assessment_put_up(
-				store, result->workspace, result->id.text, news[i].trigger, err) < 0)
+			notification_of_workspace_put_up(store,
+				&(struct workspace_notification){.workspace_id = result->workspace,
+					.trigger = news[i].trigger,
+					.assessment_id = result->id.text},
+				err) < 0)
 			return -1;
 	return 0;
 }

@@ -89,7 +89,7 @@ static char *workspace_body(const struct notification_text *text)
 
 static char *generic_body(const struct notification_text *text)
 {
-	if (text->due_at || text->note || text->assessment)
+	if (text->workspace && !text->run_id)
 		return workspace_body(text);
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);
 	json_auto_t *body = json_pack("{si ss so so so so so so so so s[{ss ss so so so}]}", "payload_version", 1,

@@ -46,26 +46,13 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 	return 0;
 }
 
-int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err)
+int notification_of_workspace_put_up(
+	struct store *store, const struct workspace_notification *notification, struct err *err)
 {
-	return db_query(store->db, NULL, err, notification_reminder_put_up, .workspace_id = workspace_id,
-		.trigger = trigger_name(TRIGGER_DESTROY_REMINDER), .due_at = due_at, .id = id_new("ntf").text,
-		.give_up_seconds = store->settings->notification_seconds);
-}
-
-int notification_assessment_put_up(
-	struct store *store, const char *workspace_id, const char *assessment_id, enum trigger trigger, struct err *err)
-{
-	return db_query(store->db, NULL, err, notification_assessment_put_up, .workspace_id = workspace_id,
-		.assessment_id = assessment_id, .trigger = trigger_name(trigger), .id = id_new("ntf").text,
-		.give_up_seconds = store->settings->notification_seconds);
-}
-
-int notification_note_put_up(
-	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err)
-{
-	return db_query(store->db, NULL, err, notification_note_put_up, .workspace_id = workspace_id,
-		.trigger = trigger_name(trigger), .note = note, .id = id_new("ntf").text,
+	return db_query(store->db, NULL, err, notification_of_workspace_put_up,
+		.workspace_id = notification->workspace_id, .trigger = trigger_name(notification->trigger),
+		.due_at = notification->due_at, .note = notification->note,
+		.assessment_id = notification->assessment_id, .id = id_new("ntf").text,
 		.give_up_seconds = store->settings->notification_seconds);
 }
 

@@ -26,16 +26,19 @@ struct notification_event {
 void notification_event_add(json_t *rows, const struct notification_event *event);
 /* Creates the notifications of these events, and adds their job messages to the outbox. In a transaction. */
 int notifications_put_up(struct store *store, const json_t *rows, struct outbox *outbox, struct err *err);
-/* Creates reminders that the workspace will be destroyed automatically at that time. In a transaction. They have no
- * job messages, since they are not urgent. */
-int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err);
-/* Creates the notifications of an assessment's result. In a transaction. They have no job messages either. */
-int notification_assessment_put_up(struct store *store, const char *workspace_id, const char *assessment_id,
-	enum trigger trigger, struct err *err);
-/* Creates notifications about the workspace with that sentence. In a transaction. They have no job messages, since they
- * are not urgent. */
-int notification_note_put_up(
-	struct store *store, const char *workspace_id, enum trigger trigger, const char *note, struct err *err);
+/* A notification about a workspace, without a run. */
+struct workspace_notification {
+	const char *workspace_id;
+	enum trigger trigger;
+	/* What it is about; the others are NULL. */
+	const char *due_at;        /* when the workspace will be destroyed automatically */
+	const char *note;          /* its sentence */
+	const char *assessment_id; /* the new result */
+};
+/* Creates it for each configuration that subscribes to its trigger. In a transaction. They have no job messages, since
+ * they are not urgent. */
+int notification_of_workspace_put_up(
+	struct store *store, const struct workspace_notification *notification, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 

@@ -35,35 +35,15 @@ cross join lateral (
 where c.enabled and t.trigger = any(c.triggers)
 returning id, run_id;
 
--- statement: notification_reminder_put_up
--- Creates a reminder for each configuration that subscribes to it. `id` makes their ids.
+-- statement: notification_of_workspace_put_up
+-- Creates a notification about the workspace for each configuration that subscribes to it. `id` makes their ids.
 -- index: notification_configurations_project, notification_configurations_workspace
--- takes: workspace_id text, trigger text, due_at timestamptz, id text, give_up_seconds double precision
-insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, due_at, give_up_at)
-select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(),
-    :due_at::timestamptz, now() + make_interval(secs => :give_up_seconds)
-from workspaces w
-join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
-where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
-
--- statement: notification_assessment_put_up
--- Creates a notification for each configuration that subscribes to the trigger. `id` makes their ids.
--- index: notification_configurations_project, notification_configurations_workspace
--- takes: workspace_id text, assessment_id text, trigger text, id text, give_up_seconds double precision
-insert into notifications (id, configuration_id, workspace_id, assessment_id, trigger, happened_at, give_up_at)
-select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :assessment_id, :trigger, now(),
-    now() + make_interval(secs => :give_up_seconds)
-from workspaces w
-join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
-where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
-
--- statement: notification_note_put_up
--- Creates a notification with that sentence for each configuration that subscribes to it. `id` makes their ids.
--- index: notification_configurations_project, notification_configurations_workspace
--- takes: workspace_id text, trigger text, note text, id text, give_up_seconds double precision
-insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, note, give_up_at)
-select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(), :note,
-    now() + make_interval(secs => :give_up_seconds)
+-- takes: workspace_id text, trigger text, due_at timestamptz, note text, assessment_id text, id text,
+-- give_up_seconds double precision
+insert into notifications
+    (id, configuration_id, workspace_id, trigger, happened_at, due_at, note, assessment_id, give_up_at)
+select 'ntf-' || substr(md5(:id || c.id), 1, 16), c.id, w.id, :trigger, now(), :due_at::timestamptz, :note,
+    :assessment_id, now() + make_interval(secs => :give_up_seconds)
 from workspaces w
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
 where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
