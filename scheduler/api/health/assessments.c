@@ -2,17 +2,14 @@
 #include <stdio.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/runs/runs.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/assessments/assessments.h"
 #include "scheduler/store/assessments/assessment_results.h"
 #include "scheduler/store/assessments/assessment_results.sql.h"
-#include "scheduler/store/content/blobs.h"
-#include "scheduler/store/runs/artifacts.h"
-#include "scheduler/store/runs/artifacts.sql.h"
 
 /* ---- results ---- */
 
@@ -62,9 +59,8 @@ const struct resource_kind kind_assessment_results = {
 static int results_read(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	const struct list_range range = {page->size, page->offset};
-
-	return assessment_results_list(req->store, scope->workspace.text, &range, ret_rows, err);
+	return assessment_results_list(
+		req->store, scope->workspace.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int assessment_results_index(struct request *req, struct response *res, struct err *err)
@@ -96,43 +92,26 @@ int assessment_results_show(struct request *req, struct response *res, struct er
 
 /* ---- what the plan of an assessment left ---- */
 
-enum { CONTENT_LIMIT = 1 << 30 };
-enum plan_part { PART_JSON, PART_SCHEMAS };
-
-/* Answers 204 if the plan has no such part: it failed before. */
+/* Answers 204 if the assessment could not begin. */
 static int part_answer(struct request *req, struct response *res, enum plan_part part, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT, artifacts = ROWS_INIT;
-	const struct artifacts_of_run_row *row;
-	const char *run, *blob;
-	struct buf content = BUF_INIT(CONTENT_LIMIT);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *run;
 
 	if (result_find(req, &rows, err) < 0)
 		return -1;
 	run = row_of(assessment_result, &rows, 0)->run_id;
-	if (!run)
-		return respond_empty(res, 204);
-	if (artifacts_of_run(req->store, run, &artifacts, err) < 0)
-		return -1;
-	row = row_of(artifacts_of_run, &artifacts, 0);
-	blob = part == PART_JSON ? row->json_blob : row->schemas_blob;
-	if (!blob)
-		return respond_empty(res, 204);
-	if (blob_get(req->store, blob, &content, err) < 0) {
-		buf_release(&content);
-		return -1;
-	}
-	return respond_bytes(res, "application/json", &content);
+	return run ? plan_part_respond(req, res, run, part, err) : respond_empty(res, 204);
 }
 
 int assessment_results_json(struct request *req, struct response *res, struct err *err)
 {
-	return part_answer(req, res, PART_JSON, err);
+	return part_answer(req, res, PLAN_JSON, err);
 }
 
 int assessment_results_schemas(struct request *req, struct response *res, struct err *err)
 {
-	return part_answer(req, res, PART_SCHEMAS, err);
+	return part_answer(req, res, PLAN_SCHEMAS, err);
 }
 
 /* Redirects to the signed address of the log. */

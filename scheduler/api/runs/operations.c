@@ -133,24 +133,28 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 
 /* ---- JSON of a plan ---- */
 
-enum plan_part { PLAN_JSON, PLAN_SCHEMAS };
+/* The plan in the path, by its own id or that of its run, if the actor may read it. */
+static int plan_in_path(struct request *req, struct rows *ret_plan, struct err *err)
+{
+	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
+	const struct operation_row *plan;
+
+	if (operation_view(req->store, id.text, ret_plan, err) < 0)
+		return -1;
+	plan = row_of(operation, ret_plan, 0);
+	return req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor, plan->run_id, NULL, err)
+					     : may(req, place_of(plan), "plan", err);
+}
 
 /* Appends the part of the plan to `out`. *ret_there is false if it was not uploaded yet. */
-static int plan_content(struct request *req, enum plan_part part, struct buf *out, bool *ret_there, struct err *err)
+static int part_read(
+	struct request *req, const char *run_id, enum plan_part part, struct buf *out, bool *ret_there, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT, plans = ROWS_INIT;
-	struct id id = id_sibling(*param(req, "plan") ? param(req, "plan") : param(req, "run"), "plan");
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct artifacts_of_run_row *artifacts;
-	const struct operation_row *plan;
 	const char *blob;
 
-	if (operation_view(req->store, id.text, &plans, err) < 0)
-		return -1;
-	plan = row_of(operation, &plans, 0);
-	if (req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor, plan->run_id, NULL, err) < 0
-					  : may(req, place_of(plan), "plan", err) < 0)
-		return -1;
-	if (artifacts_of_run(req->store, plan->run_id, &rows, err) < 0)
+	if (artifacts_of_run(req->store, run_id, &rows, err) < 0)
 		return -1;
 	artifacts = row_of(artifacts_of_run, &rows, 0);
 	if (artifacts->plan_deleted)
@@ -160,16 +164,26 @@ static int plan_content(struct request *req, enum plan_part part, struct buf *ou
 	return blob ? blob_get(req->store, blob, out, err) : 0;
 }
 
-static int plan_answer(struct request *req, struct response *res, enum plan_part part, struct err *err)
+int plan_part_respond(
+	struct request *req, struct response *res, const char *run_id, enum plan_part part, struct err *err)
 {
 	struct buf content = BUF_INIT(JSON_LIMIT);
 	bool there = false;
 
-	if (plan_content(req, part, &content, &there, err) < 0) {
+	if (part_read(req, run_id, part, &content, &there, err) < 0) {
 		buf_release(&content);
 		return -1;
 	}
 	return there ? respond_bytes(res, "application/json", &content) : respond_empty(res, 204);
+}
+
+static int plan_answer(struct request *req, struct response *res, enum plan_part part, struct err *err)
+{
+	_cleanup_(rows_release) struct rows plan = ROWS_INIT;
+
+	if (plan_in_path(req, &plan, err) < 0)
+		return -1;
+	return plan_part_respond(req, res, row_of(operation, &plan, 0)->run_id, part, err);
 }
 
 int plans_json(struct request *req, struct response *res, struct err *err)
@@ -185,18 +199,22 @@ int plans_schemas(struct request *req, struct response *res, struct err *err)
 int plans_redacted(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(buf_release) struct buf plan = BUF_INIT(JSON_LIMIT), schemas = BUF_INIT(JSON_LIMIT);
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *plan_json = NULL, *schemas_json = NULL, *secrets = NULL;
-	struct id run = id_sibling(param(req, "plan"), "run");
 	bool plan_there = false, schemas_there = false;
+	const char *run;
 
-	if (plan_content(req, PLAN_JSON, &plan, &plan_there, err) < 0 ||
-		plan_content(req, PLAN_SCHEMAS, &schemas, &schemas_there, err) < 0)
+	if (plan_in_path(req, &rows, err) < 0)
+		return -1;
+	run = row_of(operation, &rows, 0)->run_id;
+	if (part_read(req, run, PLAN_JSON, &plan, &plan_there, err) < 0 ||
+		part_read(req, run, PLAN_SCHEMAS, &schemas, &schemas_there, err) < 0)
 		return -1;
 	if (!plan_there || !schemas_there)
 		return respond_empty(res, 204);
 	if (json_parse(buf_str(&plan), plan.len, &plan_json, err) < 0 ||
 		json_parse(buf_str(&schemas), schemas.len, &schemas_json, err) < 0 ||
-		run_secrets(req->store, run.text, &secrets, err) < 0)
+		run_secrets(req->store, run, &secrets, err) < 0)
 		return -1;
 	return respond_json(res, 200, plan_redact(plan_json, schemas_json, secrets));
 }

@@ -13,6 +13,11 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 int run_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err);
 /* Why a run waits, as the attributes of a resource. A new reference. */
 json_t *wait_shown(const struct run_wait *wait);
+/* Answers with a part of the run's plan, which the actor may read; 204: it was not uploaded. ERR_NOT_FOUND if the plan
+ * was deleted. */
+enum plan_part { PLAN_JSON, PLAN_SCHEMAS };
+int plan_part_respond(
+	struct request *req, struct response *res, const char *run_id, enum plan_part part, struct err *err);
 /* Answers with the run and the resources that the request includes. */
 int run_show(struct request *req, struct response *res, int status, const struct run_view_row *run, struct err *err);
 
