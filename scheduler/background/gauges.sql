@@ -10,7 +10,7 @@
 -- oldest double precision, slots double precision, free double precision, draining_slots double precision,
 -- live double precision, draining double precision, silent double precision, undelivered double precision
 with :waiting_jobs()
-select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0)::float8 as waiting,
+select :pool_label(o, p) as pool, coalesce(j.waiting, 0)::float8 as waiting,
     coalesce(b.running, 0)::float8 as running,
     (coalesce(b.running, 0) + case when p.drained_at is null then coalesce(j.startable, 0) else 0 end)::float8
         as wanted,
@@ -48,7 +48,7 @@ left join (
     where k.undelivered > 0 or exists (select 1 from workspace_holds h where :worker_is_awaited(k, h))
     group by 1
 ) u on u.pool_id = p.id
-order by (coalesce(o.name || '/', '') || p.name) collate "C";
+order by :pool_label(o, p) collate "C";
 
 -- statement: gauges_capacity
 -- Records since when each pool with waiting jobs has a free slot for one.
@@ -98,7 +98,7 @@ union all (
 )
 union all (
     -- The assessments of each pool that has any.
-    select a.kind, 'pool="' || coalesce(o.name || '/', '') || p.name || '"', a.value
+    select a.kind, 'pool="' || :pool_label(o, p) || '"', a.value
     from (
         select unnest(array['assessments_due', 'assessments_late']) as kind, pool_id,
             unnest(array[count(*), count(*) filter (where assess_at < now() - interval '6 hours')]) as value

@@ -52,7 +52,7 @@ select j.id as job, j.attempt, j.stage, r.id as run,
         0
     ) as time_limit,
     j.stop,
-    coalesce(ao.name || '/', '') || ap.name as pool,
+    :pool_label(ao, ap) as pool,
     extract(epoch from now() - j.created_at) as waited,
     (
         select extract(epoch from now() - greatest(j.created_at, c.free_since))

@@ -21,7 +21,7 @@ order by kind, version;
 -- takes: max_pools bigint
 -- gives: pool text, waiting bigint, running bigint, oldest_seconds numeric null, workers bigint, slots bigint,
 -- free bigint, drained_at text null, run_limit integer null
-select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0) as waiting,
+select :pool_label(o, p) as pool, coalesce(j.waiting, 0) as waiting,
     coalesce(j.running, 0) as running, round(extract(epoch from now() - j.oldest)) as oldest_seconds,
     coalesce(k.workers, 0) as workers, coalesce(k.slots, 0) as slots, coalesce(k.free, 0) as free,
     :status_time(p.drained_at) as drained_at, q.runs as run_limit

@@ -6,7 +6,7 @@
 -- pool with each other.
 -- index: jobs_waiting, workers_pool
 -- gives: id text, name text, waiting bigint, is_read boolean
-select p.id, coalesce(o.name || '/', '') || p.name as name,
+select p.id, :pool_label(o, p) as name,
     (select count(*) from jobs where pool_id = p.id and state = 'waiting') as waiting,
     (
         select true

@@ -1,5 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: pool_label(o, p)
+-- The name of pool `p` for operators: with its organization `o`, unless it is the shared one.
+(coalesce(:o.name || '/', '') || :p.name);
+
 -- fragment: pools_columns(user)
 -- Columns of a pool with pools_tables. Of its workspaces and projects those that the requester sees.
 p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit,
@@ -123,7 +127,7 @@ select :pools_columns(:user) :pools_tables() where p.id = :id;
 select p.id, p.organization_id
 from agent_pools p
 left join organizations o on o.id = p.organization_id
-where p.id = :name or lower(coalesce(o.name || '/', '') || p.name) = lower(:name);
+where p.id = :name or lower(:pool_label(o, p)) = lower(:name);
 
 -- statement: pools_shared
 -- The pool that all organizations share.
