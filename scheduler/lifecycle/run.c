@@ -12,6 +12,7 @@
  *  5. A pending run is in no stage yet; any other is in one of its own, or at the decision.
  *  6. A plan-only run never reaches the decision or a later stage, and only a run with save_plan is ever parked.
  *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
+ *  8. An assessment is plan-only.
  *
  * A cancel only marks work as stopping. The run ends when the work has certainly ended.
  */

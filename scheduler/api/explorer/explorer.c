@@ -13,16 +13,15 @@ struct parameters {
 static void parameter_read(void *data, const char *name, const char *value)
 {
 	struct parameters *p = data;
-	_cleanup_(freep) char *field = NULL, *operator= NULL, *of_view = mem_printf("fields[%s]", p->query->view.name);
+	_cleanup_(freep) char *field = NULL, *op = NULL, *of_view = mem_printf("fields[%s]", p->query->view.name);
 
 	if (p->failed)
 		return;
 	if (text_starts(name, "filter")) {
-		p->failed = !explorer_filter_name(name, &field, &operator)
+		p->failed = !explorer_filter_name(name, &field, &op)
 			? err_set(p->err, ERR_MALFORMED,
 				  "a filter has the form filter[<number>][<field>][<operator>][0]") < 0
-			: explorer_query_filter(
-				  p->query, &(struct explorer_filter){field, operator, value}, p->err) < 0;
+			: explorer_query_filter(p->query, &(struct explorer_filter){field, op, value}, p->err) < 0;
 	} else if (text_equal(name, of_view) && *value) {
 		p->failed = explorer_query_fields(p->query, value, p->err) < 0;
 	}

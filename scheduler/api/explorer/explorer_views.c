@@ -109,12 +109,12 @@ static int name_read(const struct request *req, const char **name, struct err *e
 	return 0;
 }
 
-static int type_read(const struct request *req, const char **type, struct err *err)
+/* Reads the type, and makes a query of it. */
+static int type_read(const struct request *req, const char **type, struct explorer_query *ret_query, struct err *err)
 {
 	static const char pointer[] = "/data/attributes/query-type";
 	const json_t *value = body_member(req, "query-type", "query_type");
 	const char *inner = json_string_at(body_member(req, "query", "query"), "type");
-	struct explorer_query probe;
 	struct err why = ERR_INIT;
 
 	if (value && !json_is_string(value))
@@ -123,10 +123,7 @@ static int type_read(const struct request *req, const char **type, struct err *e
 		*type = value ? json_string_value(value) : inner;
 	if (!*text_or_empty(*type))
 		return err_at(err, pointer, "Query type can't be blank");
-	if (explorer_query_init(&probe, *type, &why) < 0)
-		return err_at(err, pointer, "Query %s", why.message);
-	explorer_query_release(&probe);
-	return 0;
+	return explorer_query_init(ret_query, *type, &why) < 0 ? err_at(err, pointer, "Query %s", why.message) : 0;
 }
 
 /* Values that the body does not have stay as they are. The query gets its type as a member. */
@@ -135,17 +132,19 @@ static int input_read(const struct request *req, struct explorer_view_input *inp
 	const json_t *value = body_member(req, "query", "query");
 	struct explorer_query compiled;
 	struct err why = ERR_INIT;
+	int result;
 
 	if (body_check(req, "explorer-saved-queries", err) < 0 || name_read(req, &input->name, err) < 0 ||
-		type_read(req, &input->query_type, err) < 0)
+		type_read(req, &input->query_type, &compiled, err) < 0)
 		return -1;
 	if (value) {
 		json_decref(*query);
 		*query = json_deep_copy(value);
 	}
-	if (explorer_query_document(&compiled, input->query_type, *query, &why) < 0)
-		return err_at(err, "/data/attributes/query", "%s", why.message);
+	result = explorer_query_document(&compiled, *query, &why);
 	explorer_query_release(&compiled);
+	if (result < 0)
+		return err_at(err, "/data/attributes/query", "%s", why.message);
 	json_object_set_new(*query, "type", json_string(input->query_type));
 	input->query = *query;
 	return 0;
@@ -223,9 +222,11 @@ static int answer(struct request *req, struct response *res,
 		return -1;
 	row = row_of(explorer_view, &rows, 0);
 	document = json_shown(row->query);
-	if (explorer_query_document(&query, row->query_type, document, err) < 0)
+	if (explorer_query_init(&query, row->query_type, err) < 0)
 		return -1;
-	result = respond(req, res, scope.organization.text, &query, err);
+	result = explorer_query_document(&query, document, err);
+	if (result == 0)
+		result = respond(req, res, scope.organization.text, &query, err);
 	explorer_query_release(&query);
 	return result;
 }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 -- The explorer: what the states and the configurations of workspaces contain, in rows that lists can search. A
--- scheduler writes them after the commit of a state or a run (background/explorer.c), and only what differs.
+-- scheduler writes them after the commit of a state or a run (store/explorer/explorer_index.c), and only what differs.
 
 create extension if not exists pg_trgm; -- finds a part of an address among millions
 

@@ -112,7 +112,7 @@ static int fields_split(char *text, char *ret_fields[FIELDS], struct err *err)
 
 /* ---- days ---- */
 
-static int days_of(int year, int month)
+int cron_days_of_month(int year, int month)
 {
 	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -147,7 +147,7 @@ static bool has_day(const struct cron *cron)
 	if (!cron->any_day && !cron->any_weekday)
 		return true;
 	for (int month = 1; month <= 12; month++)
-		for (int day = 1; bit(cron->months, month) && day <= days_of(LEAP_YEAR, month); day++)
+		for (int day = 1; bit(cron->months, month) && day <= cron_days_of_month(LEAP_YEAR, month); day++)
 			if (bit(cron->days, day))
 				return true;
 	return false;
@@ -187,7 +187,7 @@ int cron_parse(const char *text, struct cron *ret_cron, struct err *err)
 static void day_step(struct cron_time *t)
 {
 	t->hour = t->minute = 0;
-	if (++t->day <= days_of(t->year, t->month))
+	if (++t->day <= cron_days_of_month(t->year, t->month))
 		return;
 	t->day = 1;
 	if (++t->month <= 12)
@@ -253,8 +253,8 @@ bool cron_time_read(const char *text, struct cron_time *ret_time)
 		.day = digits_read(text + 8, 2),
 		.hour = digits_read(text + 11, 2),
 		.minute = digits_read(text + 14, 2)};
-	if (t.year < 0 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > days_of(t.year, t.month) || t.hour < 0 ||
-		t.hour > 23 || t.minute < 0 || t.minute > 59)
+	if (t.year < 0 || t.month < 1 || t.month > 12 || t.day < 1 || t.day > cron_days_of_month(t.year, t.month) ||
+		t.hour < 0 || t.hour > 23 || t.minute < 0 || t.minute > 59)
 		return false;
 	*ret_time = t;
 	return true;

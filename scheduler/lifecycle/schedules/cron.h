@@ -4,9 +4,8 @@
 
 /*
  * Cron expressions, as in cron(5): minute, hour, day of the month, month, day of the week. Fields have lists, ranges,
- * steps and English names. If both fields of days are restricted, a day matches either of them. A field that begins
- * with
- * "*" is not restricted.
+ * steps and English names. If both fields of days are restricted, a day matches either of them. "*" restricts
+ * nothing, and neither does a field that begins with it.
  *
  * The times here are local times of no particular zone, without gaps. PostgreSQL converts them (migration 0110). Pure.
  */
@@ -30,6 +29,9 @@ struct cron_time {
 int cron_parse(const char *text, struct cron *ret_cron, struct err *err);
 /* The first matching time after `after`, to the minute. */
 struct cron_time cron_next(const struct cron *cron, const struct cron_time *after);
+
+/* From 28 to 31. The month counts from 1. */
+int cron_days_of_month(int year, int month);
 
 /* "2026-11-28 17:00". */
 void cron_time_write(const struct cron_time *time, char ret_text[CRON_TIME_SIZE]);

@@ -5,7 +5,7 @@
 #include "scheduler/store/explorer/explorer.sql.h"
 
 /* Resources that a filter finds by an index are sorted and counted up to this number: that takes 0.1 s. */
-enum { MOST_SORTED = 10000 };
+enum { MAX_SORTED = 10000 };
 
 /* By the order of enum explorer_view_id. Resources have statements by their order. `mask` in explorer.sql has the bit
  * of the permission. */
@@ -60,7 +60,7 @@ static int resources_run(const struct running *r, struct err *err)
 		.by = indexed        ? columns[r->query->by]
 			: all_places ? ""
 				     : "place",
-		.pattern = text_or_empty(r->query->value), .value = text_or_empty(r->query->value), .most = MOST_SORTED,
+		.pattern = text_or_empty(r->query->value), .value = text_or_empty(r->query->value), .max = MAX_SORTED,
 		.sort = sort ? sort->name : "address", .by_version = sort && sort->kind == EXPLORER_VERSION,
 		.down = r->query->down, .limit = r->range.limit, .offset = r->range.offset);
 }

@@ -400,7 +400,7 @@ cross join lateral (select * from explorer_resources where workspace_id = w.id o
 where :by = 'place';
 
 -- fragment: explorer_resources_page(pages)
--- One page of resources. Up to :most of those that an index finds are sorted and counted (c). If there are more, or
+-- One page of resources. Up to :max of those that an index finds are sorted and counted (c). If there are more, or
 -- no filter has an index, the page is read in the order of an index instead (:pages), and resources are counted only
 -- if there is no filter: then total is null.
 with w as materialized (:explorer_places()),
@@ -408,9 +408,9 @@ c as materialized (
     select r.*
     from (:explorer_candidates()) r
     where :by <> '' and :explorer_fits(r)
-    limit :most::bigint + 1
+    limit :max::bigint + 1
 ),
-n as materialized (select count(*) as found, :by <> '' and count(*) <= :most as is_all from c),
+n as materialized (select count(*) as found, :by <> '' and count(*) <= :max as is_all from c),
 p as (
     (
         select r.*, row_number() over (order by :explorer_order(a.attributes), r.address, r.workspace_id) as place
@@ -476,7 +476,7 @@ from (
 -- Resources by one of their fields.
 -- takes: organization_id text, user text, everywhere boolean, fields text[], operators text[], operands text[],
 -- place_fields text[], place_operators text[], place_operands text[], all_places boolean, uncounted boolean, by text,
--- pattern text, value text, most bigint, sort text, by_version boolean, down boolean, limit bigint, offset bigint
+-- pattern text, value text, max bigint, sort text, by_version boolean, down boolean, limit bigint, offset bigint
 -- gives: explorer_row
 :explorer_resources_page({:explorer_resources_ordered({:order})});
 

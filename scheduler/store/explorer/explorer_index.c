@@ -44,13 +44,14 @@ static int instances_read(struct indexing *i, json_t **ret_instances, struct err
 static int packages_read(struct indexing *i, json_t **ret_packages, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(PACKAGES_MAX);
+	struct err unreadable = ERR_INIT;
 
 	if (!i->source->packages_id)
 		return 0;
 	if (blob_get(i->store, i->source->packages_id, &bytes, err) < 0)
 		return -1;
 	/* A worker wrote it. One that can't be read counts as none. */
-	*ret_packages = json_loadb(buf_str(&bytes), bytes.len, 0, NULL);
+	json_parse(buf_str(&bytes), bytes.len, ret_packages, &unreadable);
 	return 0;
 }
 

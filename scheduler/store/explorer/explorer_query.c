@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "scheduler/lifecycle/schedules/cron.h"
 
 /* ---- the table ---- */
 
@@ -21,22 +22,11 @@ static const struct explorer_field rows[] = {
 #define EXPLORER_COLUMN(name, shown, kind, column) {#name, shown, kind, EXPLORER_##column, false},
 #define EXPLORER_PLACE(name, shown, kind)          {#name, shown, kind, EXPLORER_NO_COLUMN, true},
 #include "scheduler/store/explorer/explorer_fields.def"
-#undef EXPLORER_VIEW
-#undef EXPLORER_FIELD
-#undef EXPLORER_COLUMN
-#undef EXPLORER_PLACE
 };
 
 static const char *const view_names[] = {
 #define EXPLORER_VIEW(name, type) #name,
-#define EXPLORER_FIELD(name, shown, kind)
-#define EXPLORER_COLUMN(name, shown, kind, column)
-#define EXPLORER_PLACE(name, shown, kind)
 #include "scheduler/store/explorer/explorer_fields.def"
-#undef EXPLORER_VIEW
-#undef EXPLORER_FIELD
-#undef EXPLORER_COLUMN
-#undef EXPLORER_PLACE
 };
 
 static const struct {
@@ -44,10 +34,6 @@ static const struct {
 	int kinds;
 	const char *code;
 } operators[] = {
-#define EXPLORER_VIEW(name, type)
-#define EXPLORER_FIELD(name, shown, kind)
-#define EXPLORER_COLUMN(name, shown, kind, column)
-#define EXPLORER_PLACE(name, shown, kind)
 #define EXPLORER_OPERATOR(name, kinds, code) {name, kinds, code},
 #include "scheduler/store/explorer/explorer_fields.def"
 };
@@ -182,12 +168,9 @@ static int digits_at(const char *text, size_t at)
 /* The parts of a time are in their ranges. */
 static bool time_in_range(const char *text)
 {
-	static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	int year = digits_at(text, 0) * 100 + digits_at(text, 2), month = digits_at(text, 5), day = digits_at(text, 8);
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
-	if (year < 1 || month < 1 || month > 12 || day < 1 || day > days[month - 1] ||
-		(month == 2 && day == 29 && !leap))
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > cron_days_of_month(year, month))
 		return false;
 	if (strlen(text) == 10)
 		return true;
@@ -264,9 +247,9 @@ int explorer_query_filter(struct explorer_query *query, const struct explorer_fi
 
 	if (!field)
 		return -1;
-	code = operator_code(field, filter->operator);
+	code = operator_code(field, filter->op);
 	if (!code)
-		return err_set(err, ERR_MALFORMED, "%s is no operator of the field %s", filter->operator, field->name);
+		return err_set(err, ERR_MALFORMED, "%s is no operator of the field %s", filter->op, field->name);
 	if (++query->filter_count > EXPLORER_MAX_FILTERS)
 		return err_set(err, ERR_MALFORMED, "a query has at most %d filters", EXPLORER_MAX_FILTERS);
 	if (text_equal(code, "is_empty") || text_equal(code, "is_not_empty"))
@@ -343,13 +326,13 @@ static json_t *document_texts(const json_t *document, const char *member)
 static int document_filter(struct explorer_query *query, const json_t *item, struct err *err)
 {
 	json_auto_t *values = document_texts(item, "value");
-	const char *field = json_string_at(item, "field"), *operator= json_string_at(item, "operator");
+	const char *field = json_string_at(item, "field"), *op = json_string_at(item, "operator");
 
-	if (!field || !operator|| !values || json_array_size(values) > 1)
+	if (!field || !op || !values || json_array_size(values) > 1)
 		return err_set(
 			err, ERR_MALFORMED, "a filter of a query has a field, an operator and a list of one value");
 	return explorer_query_filter(
-		query, &(struct explorer_filter){field, operator, json_string_value(json_array_get(values, 0))}, err);
+		query, &(struct explorer_filter){field, op, json_string_value(json_array_get(values, 0))}, err);
 }
 
 static int document_fields(struct explorer_query *query, const json_t *document, struct err *err)
@@ -379,7 +362,7 @@ static int document_sort(struct explorer_query *query, const json_t *document, s
 	return json_array_size(sort) ? explorer_query_sort(query, json_string_value(json_array_get(sort, 0)), err) : 0;
 }
 
-static int document_read(struct explorer_query *query, const json_t *document, struct err *err)
+int explorer_query_document(struct explorer_query *query, const json_t *document, struct err *err)
 {
 	const json_t *filters = json_object_get(document, "filter"), *filter;
 	size_t i;
@@ -394,16 +377,6 @@ static int document_read(struct explorer_query *query, const json_t *document, s
 			return -1;
 	}
 	return document_fields(query, document, err) < 0 ? -1 : document_sort(query, document, err);
-}
-
-int explorer_query_document(struct explorer_query *query, const char *view, const json_t *document, struct err *err)
-{
-	if (explorer_query_init(query, view, err) < 0)
-		return -1;
-	if (document_read(query, document, err) == 0)
-		return 0;
-	explorer_query_release(query);
-	return -1;
 }
 
 /* ---- the names of parameters ---- */
@@ -422,20 +395,20 @@ static char *bracketed(const char **at)
 bool explorer_filter_name(const char *name, char **ret_field, char **ret_operator)
 {
 	const char *at = name + strlen("filter");
-	_cleanup_(freep) char *index = NULL, *field = NULL, *operator= NULL, *value = NULL;
+	_cleanup_(freep) char *index = NULL, *field = NULL, *op = NULL, *value = NULL;
 	long long number;
 
 	if (!text_starts(name, "filter["))
 		return false;
 	index = bracketed(&at);
 	field = bracketed(&at);
-	operator= bracketed(&at);
+	op = bracketed(&at);
 	value = bracketed(&at);
-	if (!index || text_number(index, 0, 1000, &number) < 0 || !field ||
-		!operator||(value && !text_equal(value, "0")) || *at)
+	if (!index || text_number(index, 0, 1000, &number) < 0 || !field || !op || (value && !text_equal(value, "0")) ||
+		*at)
 		return false;
 	*ret_field = field;
-	*ret_operator = operator;
-	field = operator= NULL;
+	*ret_operator = op;
+	field = op = NULL;
 	return true;
 }

@@ -29,14 +29,7 @@ enum explorer_column {
 
 enum explorer_view_id {
 #define EXPLORER_VIEW(name, type) EXPLORER_VIEW_##name,
-#define EXPLORER_FIELD(name, shown, kind)
-#define EXPLORER_COLUMN(name, shown, kind, column)
-#define EXPLORER_PLACE(name, shown, kind)
 #include "scheduler/store/explorer/explorer_fields.def"
-#undef EXPLORER_VIEW
-#undef EXPLORER_FIELD
-#undef EXPLORER_COLUMN
-#undef EXPLORER_PLACE
 	EXPLORER_VIEW_COUNT,
 };
 
@@ -74,7 +67,7 @@ struct explorer_query {
 };
 
 struct explorer_filter {
-	const char *field, *operator, * value; /* the value may be NULL */
+	const char *field, *op, *value; /* the value may be NULL */
 };
 
 /* A query of all rows of that view with all fields. ERR_MALFORMED if there is no such view. */
@@ -88,10 +81,10 @@ int explorer_query_sort(struct explorer_query *query, const char *sort, struct e
 int explorer_query_fields(struct explorer_query *query, const char *fields, struct err *err);
 
 /*
- * The same from the form in which queries are saved: {"filter": [{"field", "operator", "value": ["..."]}], "fields":
- * ["..."], "sort": ["..."]}, of which all are optional, and the type of the view.
+ * Adds all of these, in the form in which queries are saved: {"filter": [{"field", "operator", "value": ["..."]}],
+ * "fields": ["..."], "sort": ["..."]}, of which all are optional.
  */
-int explorer_query_document(struct explorer_query *query, const char *view, const json_t *document, struct err *err);
+int explorer_query_document(struct explorer_query *query, const json_t *document, struct err *err);
 
 /* Whether `name` is "filter[<number>][<field>][<operator>][0]", whose last
  * brackets may be missing. The caller frees the texts. */

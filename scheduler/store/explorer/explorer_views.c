@@ -19,11 +19,6 @@ int explorer_view_read(
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "saved view not found");
 }
 
-static int view_name_taken(struct store *store, struct err *err)
-{
-	return value_taken(store, "explorer_views_name", "Name", "/data/attributes/name", err);
-}
-
 int explorer_view_create(struct store *store, const char *organization_id, const struct explorer_view_input *input,
 	struct id *ret_id, struct err *err)
 {
@@ -33,8 +28,8 @@ int explorer_view_create(struct store *store, const char *organization_id, const
 
 	if (db_query(store->db, &rows, err, explorer_view_create, .id = id.text, .organization_id = organization_id,
 		    .name = input->name, .query_type = input->query_type, .query = query,
-		    .created_by = input->created_by, .most = EXPLORER_MAX_VIEWS) < 0)
-		return view_name_taken(store, err);
+		    .created_by = input->created_by, .max = EXPLORER_MAX_VIEWS) < 0)
+		return name_taken(store, "explorer_views_name", err);
 	if (!rows.count)
 		return err_at(err, "/data", "an organization has at most %d saved views", EXPLORER_MAX_VIEWS);
 	*ret_id = id;
@@ -47,7 +42,7 @@ int explorer_view_update(struct store *store, const char *id, const struct explo
 
 	if (db_query(store->db, NULL, err, explorer_view_update, .id = id, .name = input->name,
 		    .query_type = input->query_type, .query = query) < 0)
-		return view_name_taken(store, err);
+		return name_taken(store, "explorer_views_name", err);
 	return 0;
 }
 

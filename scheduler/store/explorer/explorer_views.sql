@@ -33,13 +33,13 @@ order by lower(f.name);
 :explorer_view_select() where v.id = :id and v.organization_id = :organization_id;
 
 -- statement: explorer_view_create
--- Saves a query. No row: the organization has :most of them.
+-- Saves a query. No row: the organization has :max of them.
 -- index: explorer_views_name
--- takes: id text, organization_id text, name text, query_type text, query jsonb, created_by text null, most bigint
+-- takes: id text, organization_id text, name text, query_type text, query jsonb, created_by text null, max bigint
 -- gives: id text
 insert into explorer_views (id, organization_id, name, query_type, query, created_by)
 select :id, :organization_id, :name, :query_type, :query, :created_by
-where (select count(*) from explorer_views where organization_id = :organization_id) < :most
+where (select count(*) from explorer_views where organization_id = :organization_id) < :max
 returning id;
 
 -- statement: explorer_view_update

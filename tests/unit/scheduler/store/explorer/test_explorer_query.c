@@ -19,12 +19,12 @@ static void query_begin(struct explorer_query *query, const char *view)
 }
 
 /* The filter's result: "" or the error. */
-static const char *filter_add(struct explorer_query *query, const char *field, const char *operator, const char * value)
+static const char *filter_add(struct explorer_query *query, const char *field, const char *op, const char *value)
 {
 	static struct err err;
 
 	err = (struct err)ERR_INIT;
-	if (explorer_query_filter(query, &(struct explorer_filter){field, operator, value}, &err) == 0)
+	if (explorer_query_filter(query, &(struct explorer_filter){field, op, value}, &err) == 0)
 		return "";
 	assert_int_equal(err.kind, ERR_MALFORMED);
 	return err.message;
@@ -52,7 +52,7 @@ static void test_views_have_their_fields(void **state)
 static void test_operators_follow_from_the_kind(void **state)
 {
 	static const struct {
-		const char *field, *operator, * value, *error;
+		const char *field, *op, *value, *error;
 	} cases[] = {
 		{"workspace_name", "is", "", ""},
 		{"workspace_name", "does not contain", "x", ""},
@@ -86,8 +86,7 @@ static void test_operators_follow_from_the_kind(void **state)
 	(void)state;
 	query_begin(&query, "workspaces");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		assert_string_equal(
-			filter_add(&query, cases[i].field, cases[i].operator, cases[i].value), cases[i].error);
+		assert_string_equal(filter_add(&query, cases[i].field, cases[i].op, cases[i].value), cases[i].error);
 	explorer_query_release(&query);
 }
 
@@ -117,9 +116,9 @@ static void test_an_index_is_chosen_by_how_little_it_finds(void **state)
 		query_begin(&query, "resources");
 		for (size_t f = 0; cases[i].fields[f]; f++) {
 			_cleanup_(freep) char *copy = mem_text(cases[i].fields[f]);
-			char *rest = copy, *field = strsep(&rest, " "), *operator= strsep(&rest, " ");
+			char *rest = copy, *field = strsep(&rest, " "), *op = strsep(&rest, " ");
 
-			assert_string_equal(filter_add(&query, field, operator, rest), "");
+			assert_string_equal(filter_add(&query, field, op, rest), "");
 		}
 		assert_int_equal(query.by, cases[i].by);
 		assert_string_equal(text_or_empty(query.value), text_or_empty(cases[i].value));
@@ -156,11 +155,11 @@ static void test_names_of_parameters(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		_cleanup_(freep) char *field = NULL, *operator= NULL;
+		_cleanup_(freep) char *field = NULL, *op = NULL;
 
-		assert_int_equal(explorer_filter_name(cases[i].name, &field, &operator), cases[i].is);
+		assert_int_equal(explorer_filter_name(cases[i].name, &field, &op), cases[i].is);
 		if (cases[i].is)
-			assert_string_equal(operator, "is");
+			assert_string_equal(op, "is");
 	}
 }
 
@@ -183,9 +182,9 @@ static void test_saved_queries(void **state)
 		struct explorer_query query;
 		struct err err = ERR_INIT;
 
-		assert_int_equal(explorer_query_document(&query, "modules", document, &err), cases[i].result);
-		if (cases[i].result == 0)
-			explorer_query_release(&query);
+		assert_int_equal(explorer_query_init(&query, "modules", &err), 0);
+		assert_int_equal(explorer_query_document(&query, document, &err), cases[i].result);
+		explorer_query_release(&query);
 	}
 }
 
