@@ -11,9 +11,9 @@
  *     "download terraform", "download tofu" an engine that it downloads by exact version
  *     "opa", "sentinel", "cost"             it evaluates policies of that kind, or estimates costs
  *     "identity"                            it gives the programs of a run the credentials that its job document lists
- *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has; "no
- * assessment": no plans for health assessments "forward"                             it sends requests to services of
- * its network; no job needs this
+ *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has
+ *     "no assessment"                       it takes no plans for health assessments
+ *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
  *

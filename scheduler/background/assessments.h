@@ -2,8 +2,7 @@
 #ifndef SCHEDULER_BACKGROUND_ASSESSMENTS_H
 #define SCHEDULER_BACKGROUND_ASSESSMENTS_H
 
-/* Health assessments (runs/assessments/assessments.h): makes those that are due, and evaluates those that have ended.
- */
+/* Makes the health assessments (runs/assessments/assessments.h) that are due, and evaluates those that have ended. */
 
 #include "scheduler/store/store.h"
 

@@ -74,9 +74,8 @@ static int schedule_respond(struct request *req, struct response *res, int statu
 static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	const struct schedule_list list = {scope->workspace.text, page->size, page->offset};
-
-	return schedules_list(req->store, &list, ret_rows, err);
+	return schedules_list(
+		req->store, scope->workspace.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int schedules_index(struct request *req, struct response *res, struct err *err)

@@ -109,13 +109,13 @@ int maintenance_windows_index(struct request *req, struct response *res, struct 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct owner_ids ids;
-	struct window_list list;
+	struct window_owner owner;
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || owner_in_path(req, &ids, err) < 0)
 		return -1;
-	list = (struct window_list){owner_of(&ids), page.size, page.offset};
-	if (maintenance_windows_list(req->store, &list, &rows, err) < 0)
+	owner = owner_of(&ids);
+	if (maintenance_windows_list(req->store, &owner, (struct list_range){page.size, page.offset}, &rows, err) < 0)
 		return -1;
 	return respond_rows(req, res, &page, &(struct resource_rows){&kind_windows, &rows}, err);
 }

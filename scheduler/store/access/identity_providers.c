@@ -44,7 +44,7 @@ static void secret_seal(struct store *store, const char *id, const char *secret,
 static int taken(struct store *store, struct err *err)
 {
 	value_taken(store, "identity_providers_issuer", "Issuer", "/data/attributes/issuer", err);
-	return value_taken(store, "identity_providers_name", "Name", "/data/attributes/name", err);
+	return name_taken(store, "identity_providers_name", err);
 }
 
 int identity_provider_create(

@@ -3,11 +3,11 @@
 
 #include "scheduler/store/assessments/assessment_results.sql.h"
 
-int assessment_results_list(struct store *store, const char *workspace_id, const struct list_range *range,
-	struct rows *ret_rows, struct err *err)
+int assessment_results_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, assessment_results_list, .workspace_id = workspace_id,
-		.limit = range->limit, .offset = range->offset);
+		.limit = range.limit, .offset = range.offset);
 }
 
 int assessment_result_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

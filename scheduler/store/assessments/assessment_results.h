@@ -8,8 +8,8 @@
 
 /* A page of the workspace's results, the newest first: assessment_result_row with `total`; a row with a null id if the
  * page is empty. */
-int assessment_results_list(struct store *store, const char *workspace_id, const struct list_range *range,
-	struct rows *ret_rows, struct err *err);
+int assessment_results_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 /* One assessment_result_row. ERR_NOT_FOUND. */
 int assessment_result_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */

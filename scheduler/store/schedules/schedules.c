@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/schedules/schedules.h"
 
+#include "scheduler/store/names.h"
 #include "scheduler/store/schedules/schedules.sql.h"
 
-int schedules_list(struct store *store, const struct schedule_list *list, struct rows *ret_rows, struct err *err)
+int schedules_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, schedules_list, .workspace_id = list->workspace_id,
-		.limit = list->limit, .offset = list->offset);
+	return db_query(store->db, ret_rows, err, schedules_list, .workspace_id = workspace_id, .limit = range.limit,
+		.offset = range.offset);
 }
 
 int schedule_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -97,14 +99,6 @@ struct change {
 	struct id id;
 };
 
-/* The error of a statement, in which a name that is taken is the request's error. */
-static int change_failed(const struct change *c, struct err *err)
-{
-	if (err->kind == ERR_CONFLICT && text_equal(db_constraint(c->store->db), "schedules_name"))
-		return err_at(err, "/data/attributes/name", "Name has already been taken");
-	return -1;
-}
-
 static int create_in(void *data, struct err *err)
 {
 	const struct change *c = data;
@@ -119,7 +113,7 @@ static int create_in(void *data, struct err *err)
 		    .name = s->name, .kind = s->kind, .auto_apply = s->auto_apply, .cron = s->cron,
 		    .time_zone = s->time_zone, .at = s->at, .jitter_seconds = s->jitter_seconds, .enabled = s->enabled,
 		    .run_as = s->run_as, .local = text_or_null(local), .max = MAX_SCHEDULES) < 0)
-		return change_failed(c, err);
+		return name_taken(c->store, "schedules_name", err);
 	if (db_affected(&rows))
 		return 0;
 	return err_at(err, "/data", "A workspace can't have more than %d schedules", MAX_SCHEDULES);
@@ -148,7 +142,7 @@ static int update_in(void *data, struct err *err)
 		    .auto_apply = s->auto_apply, .cron = s->cron, .time_zone = s->time_zone, .at = s->at,
 		    .jitter_seconds = s->jitter_seconds, .enabled = s->enabled, .run_as = s->run_as,
 		    .local = text_or_null(local)) < 0)
-		return change_failed(c, err);
+		return name_taken(c->store, "schedules_name", err);
 	return 0;
 }
 

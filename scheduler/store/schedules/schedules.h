@@ -24,11 +24,8 @@ struct schedule {
 };
 
 /* The oldest first, with `total`; a row with a null id if the page is empty. */
-struct schedule_list {
-	const char *workspace_id;
-	long long limit, offset;
-};
-int schedules_list(struct store *store, const struct schedule_list *list, struct rows *ret_rows, struct err *err);
+int schedules_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int schedule_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID if the name is taken, the zone is unknown, the time has passed, cron names no day, or the workspace has

@@ -4,12 +4,12 @@
 #include "scheduler/store/schedules/schedules.h"
 #include "scheduler/store/schedules/windows.sql.h"
 
-int maintenance_windows_list(
-	struct store *store, const struct window_list *list, struct rows *ret_rows, struct err *err)
+int maintenance_windows_list(struct store *store, const struct window_owner *owner, struct list_range range,
+	struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, maintenance_windows_list,
-		.organization_id = list->owner.organization_id, .project_id = list->owner.project_id,
-		.workspace_id = list->owner.workspace_id, .limit = list->limit, .offset = list->offset);
+	return db_query(store->db, ret_rows, err, maintenance_windows_list, .organization_id = owner->organization_id,
+		.project_id = owner->project_id, .workspace_id = owner->workspace_id, .limit = range.limit,
+		.offset = range.offset);
 }
 
 int maintenance_window_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -24,16 +24,12 @@ struct maintenance_window {
 };
 
 /* The oldest first, with `total`; a row with a null id if the page is empty. */
-struct window_list {
-	struct window_owner owner;
-	long long limit, offset;
-};
-int maintenance_windows_list(
-	struct store *store, const struct window_list *list, struct rows *ret_rows, struct err *err);
+int maintenance_windows_list(struct store *store, const struct window_owner *owner, struct list_range range,
+	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int maintenance_window_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* ERR_INVALID for an unknown time zone, and if the owner has the maximum number. Runs that wait are looked at again
- * after each change (background/schedules/windows.h). */
+/* ERR_INVALID for an unknown time zone, and if the owner has the maximum number. Waiting runs are checked again after
+ * each change (background/schedules/windows.h). */
 int maintenance_window_create(struct store *store, const struct window_owner *owner,
 	const struct maintenance_window *window, struct id *ret_id, struct err *err);
 int maintenance_window_update(
