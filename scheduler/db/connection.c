@@ -154,6 +154,7 @@ int connection_failed(struct db *db, struct err *err)
 	db->conn = NULL;
 	db->given_up = NULL;
 	db->queued = 0;
+	db->synced = false;
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 

@@ -24,7 +24,8 @@ struct db {
 	char history[HISTORY_SIZE]; /* of the connected server */
 	const char *channel;        /* the channel it listens to, or NULL */
 	bool in_transaction, gathering;
-	int queued; /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
+	int queued;  /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
+	bool synced; /* the pipeline has its end (PQpipelineSync): no statement may join it */
 	struct rows *asked[MAX_SENT]; /* where each of their results goes, or NULL */
 	bool preparing;               /* some of them prepare statements */
 	const char *given_up;         /* why the connection was given up, or NULL */

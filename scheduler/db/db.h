@@ -188,6 +188,9 @@ const struct db_statement *db_like(const struct db_statement *statement, const s
  */
 void db_gather(struct db *db);
 int db_gathered(struct db *db, int result, struct err *err);
+/* Outside of transactions: sends what was put since db_gather, which PostgreSQL runs and commits while the caller does
+ * something else. The next call must be db_gathered. */
+int db_send(struct db *db, struct err *err);
 /* True if the last failure was that a migration has changed what a prepared statement returns. Outside of transactions
  * and pipelines, db_query repeats such a statement by itself. */
 bool db_outdated(const struct db *db);

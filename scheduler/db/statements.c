@@ -97,7 +97,7 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 	PGresult *result;
 
 	note_trip(expected);
-	if (!PQpipelineSync(db->conn))
+	if (!db->synced && !PQpipelineSync(db->conn))
 		return connection_failed(db, err);
 	for (int i = 0; i < expected; i++) {
 		result = pipeline_result(db);
@@ -117,6 +117,7 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 	}
 	PQclear(pipeline_result(db));
 	db->queued = 0;
+	db->synced = false;
 	if (!PQexitPipelineMode(db->conn)) {
 		PQfinish(db->conn);
 		db->conn = NULL;
@@ -243,6 +244,16 @@ bool db_outdated(const struct db *db)
 void db_gather(struct db *db)
 {
 	db->gathering = true;
+}
+
+int db_send(struct db *db, struct err *err)
+{
+	if (!db->queued || db->synced)
+		return 0;
+	if (!PQpipelineSync(db->conn))
+		return connection_failed(db, err);
+	db->synced = true;
+	return 0;
 }
 
 int db_gathered(struct db *db, int result, struct err *err)

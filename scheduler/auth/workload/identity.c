@@ -40,20 +40,17 @@ static json_t *audiences_of(const json_t *environment)
 	return audiences;
 }
 
-static int own_token_add(struct giving *giving, const char *tag, const char *audience, struct err *err)
+static void own_token_add(struct giving *giving, const char *tag, const char *audience)
 {
 	_cleanup_(freep) char *name = mem_printf(TOKEN "%s%s", *tag ? "_" : "", tag);
-	_cleanup_(crypto_secret_freep) char *token = workload_token(&giving->tokens, audience, err);
+	json_t *variable =
+		json_pack("{ss ss sb sb sb}", "key", name, "category", "env", "hcl", 0, "sensitive", 1, "identity", 1);
 
-	if (!token)
-		return -1;
-	json_array_append_new(json_object_get(giving->document, "variables"),
-		json_pack("{ss ss ss sb sb sb}", "key", name, "value", token, "category", "env", "hcl", 0, "sensitive",
-			1, "identity", 1));
-	return 0;
+	workload_token_want(&giving->tokens, audience, variable, "value");
+	json_array_append_new(json_object_get(giving->document, "variables"), variable);
 }
 
-static int own_tokens_add(struct giving *giving, struct err *err)
+static void own_tokens_add(struct giving *giving)
 {
 	json_auto_t *audiences = audiences_of(giving->environment);
 	const char *tag;
@@ -61,29 +58,20 @@ static int own_tokens_add(struct giving *giving, struct err *err)
 
 	if (json_object_size(audiences) > MAX_TOKENS) {
 		refuse(giving, "A run can have at most 32 variables " AUDIENCE "_TAG.");
-		return 0;
+		return;
 	}
-	json_object_foreach(audiences, tag, audience)
-	{
-		if (own_token_add(giving, tag, json_string_value(audience), err) < 0)
-			return -1;
-	}
-	return 0;
+	json_object_foreach(audiences, tag, audience) own_token_add(giving, tag, json_string_value(audience));
 }
 
 /* ---- credentials ---- */
 
-static int credential_token_add(struct giving *giving, json_t *item, struct err *err)
+static void credential_token_add(struct giving *giving, json_t *item)
 {
 	const char *audience = json_string_at(item, CREDENTIAL_AUDIENCE);
-	_cleanup_(crypto_secret_freep) char *token = audience ? workload_token(&giving->tokens, audience, err) : NULL;
 
-	if (audience && !token)
-		return -1;
-	if (token)
-		json_object_set_new(item, "token", json_string(token));
+	if (audience)
+		workload_token_want(&giving->tokens, audience, item, "token");
 	json_object_del(item, CREDENTIAL_AUDIENCE);
-	return 0;
 }
 
 /* What an apply would lack is said when the plan starts. */
@@ -120,11 +108,7 @@ static int credentials_add(struct giving *giving, struct err *err)
 		refuse(giving, refusal);
 		return 0;
 	}
-	json_array_foreach(items, i, item)
-	{
-		if (credential_token_add(giving, item, err) < 0)
-			return -1;
-	}
+	json_array_foreach(items, i, item) credential_token_add(giving, item);
 	json_object_set(giving->document, "credentials", items);
 	return 0;
 }
@@ -136,11 +120,11 @@ int workload_identity_add(struct store *store, const struct workload_job *job, j
 	int result;
 
 	workload_tokens_begin(&giving.tokens, store, &job->workload);
-	result = job->from_fork ? 0 : own_tokens_add(&giving, err);
+	if (!job->from_fork)
+		own_tokens_add(&giving);
+	result = credentials_add(&giving, err);
 	if (result == 0)
-		result = credentials_add(&giving, err);
-	if (result == 0)
-		result = workload_tokens_audit(&giving.tokens, err);
+		result = workload_tokens_make(&giving.tokens, err);
 	workload_tokens_release(&giving.tokens);
 	return result;
 }

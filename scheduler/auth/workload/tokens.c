@@ -64,31 +64,55 @@ static void audit(const struct workload *w, const char *audience, const char *id
 
 void workload_tokens_begin(struct workload_tokens *tokens, struct store *store, const struct workload *workload)
 {
-	*tokens = (struct workload_tokens){.store = store, .workload = workload};
+	*tokens = (struct workload_tokens){.store = store, .workload = workload, .wanted = json_array()};
 	audit_batch_init(&tokens->audit);
 }
 
-char *workload_token(struct workload_tokens *tokens, const char *audience, struct err *err)
+void workload_token_want(struct workload_tokens *tokens, const char *audience, json_t *into, const char *member)
 {
-	char id[AUDIT_UUID_SIZE], *token;
-	json_auto_t *claims = NULL;
+	char id[AUDIT_UUID_SIZE];
 
-	if (!tokens->signer && workload_signer(tokens->store, &tokens->signer, err) < 0)
-		return NULL;
 	audit_uuid(id);
-	claims = claims_of(tokens->store, tokens->workload, audience, id);
-	token = jose_sign(tokens->signer, claims, err);
-	if (token)
-		audit(tokens->workload, audience, id, &tokens->audit);
-	return token;
+	json_array_append_new(tokens->wanted,
+		json_pack("{so sO ss}", "claims", claims_of(tokens->store, tokens->workload, audience, id), "into",
+			into, "member", member));
+	audit(tokens->workload, audience, id, &tokens->audit);
 }
 
-int workload_tokens_audit(struct workload_tokens *tokens, struct err *err)
+static int sign_all(const struct workload_tokens *tokens, const struct jose_signer *signer, struct err *err)
 {
-	return tokens->signer ? audit_insert(tokens->store, &tokens->audit, err) : 0;
+	json_t *wanted;
+	size_t i;
+
+	json_array_foreach(tokens->wanted, i, wanted)
+	{
+		_cleanup_(crypto_secret_freep) char *token = jose_sign(signer, json_object_get(wanted, "claims"), err);
+
+		if (!token)
+			return -1;
+		json_object_set_new(
+			json_object_get(wanted, "into"), json_string_at(wanted, "member"), json_string(token));
+	}
+	return 0;
+}
+
+int workload_tokens_make(struct workload_tokens *tokens, struct err *err)
+{
+	const struct jose_signer *signer;
+	int result;
+
+	if (!json_array_size(tokens->wanted))
+		return 0;
+	if (workload_signer(tokens->store, &signer, err) < 0)
+		return -1;
+	result = audit_send(tokens->store, &tokens->audit, err);
+	if (result == 0)
+		result = sign_all(tokens, signer, err);
+	return audit_sent(tokens->store, &tokens->audit, result, err);
 }
 
 void workload_tokens_release(struct workload_tokens *tokens)
 {
+	json_decref(tokens->wanted);
 	audit_batch_release(&tokens->audit);
 }

@@ -27,15 +27,16 @@ char *workload_subject(const struct workload *workload);
 struct workload_tokens {
 	struct store *store;
 	const struct workload *workload;
-	const struct jose_signer *signer; /* NULL: no token was made */
+	json_t *wanted; /* their claims, and which member of which object gets each */
 	struct audit_batch audit;
 };
 
 void workload_tokens_begin(struct workload_tokens *tokens, struct store *store, const struct workload *workload);
-/* Makes a token for the audience. The caller frees it as a secret. NULL: *err. */
-char *workload_token(struct workload_tokens *tokens, const char *audience, struct err *err);
-/* Writes the audit events of all tokens. To be called before a token leaves this process. */
-int workload_tokens_audit(struct workload_tokens *tokens, struct err *err);
+/* Asks for a token for the audience: workload_tokens_make sets it as that member of the object `into`. */
+void workload_token_want(struct workload_tokens *tokens, const char *audience, json_t *into, const char *member);
+/* Signs all tokens while PostgreSQL writes their audit events. If it fails, no token may leave this process. Outside of
+ * transactions. */
+int workload_tokens_make(struct workload_tokens *tokens, struct err *err);
 void workload_tokens_release(struct workload_tokens *tokens);
 
 #endif

@@ -82,6 +82,24 @@ int audit_insert(struct store *store, struct audit_batch *batch, struct err *err
 	return 0;
 }
 
+int audit_send(struct store *store, struct audit_batch *batch, struct err *err)
+{
+	_cleanup_(freep) char *rows = json_text(batch->rows);
+
+	db_gather(store->db);
+	if (db_queue(store->db, err, audit_insert, .rows = rows, .topic = topics[TOPIC_EVENTS].name) < 0)
+		return -1;
+	return db_send(store->db, err);
+}
+
+int audit_sent(struct store *store, struct audit_batch *batch, int result, struct err *err)
+{
+	if (db_gathered(store->db, result, err) < 0)
+		return -1;
+	outbox_hand_over(&batch->messages, store->db, store->sink);
+	return 0;
+}
+
 int audit_write(struct store *store, const struct audit_event *event, struct err *err)
 {
 	struct audit_batch batch;

@@ -44,6 +44,10 @@ void audit_batch_release(struct audit_batch *batch);
 void audit_add(struct audit_batch *batch, const struct audit_event *event);
 /* Writes the rows and their messages in the current transaction, or in a transaction of its own. */
 int audit_insert(struct store *store, struct audit_batch *batch, struct err *err);
+/* The same outside of a transaction, in two steps: PostgreSQL commits the rows while the caller does something that
+ * needs no connection. Always call audit_sent, also after a failure. If `result` is not 0, it returns `result`. */
+int audit_send(struct store *store, struct audit_batch *batch, struct err *err);
+int audit_sent(struct store *store, struct audit_batch *batch, int result, struct err *err);
 /* Writes a single event. */
 int audit_write(struct store *store, const struct audit_event *event, struct err *err);
 /* The same for what happened without a request, such as an operator's command: fills in the actor and a request's id.
