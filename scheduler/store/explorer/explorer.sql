@@ -43,7 +43,13 @@ set local enable_hashjoin = on;
 date_trunc('milliseconds', :text::timestamptz);
 
 -- fragment: explorer_version(text)
-explorer_version_key(:text) collate "C";
+-- The key of a release stands here, since the function takes ten times as long (20 us), and filters need the keys of
+-- thousands of rows.
+(case
+        when (:text) ~ '^v?[0-9]{1,12}(\.[0-9]{1,12}){0,2}$' then
+            lpad(split_part(ltrim((:text), 'v'), '.', 1), 12, '0') || lpad(split_part((:text), '.', 2), 12, '0') ||
+            lpad(split_part((:text), '.', 3), 12, '0') || '~'
+        else explorer_version_key((:text)) end) collate "C";
 
 -- fragment: explorer_order(row)
 -- The order of rows, as JSON: by the field, which may be a version. Rows without a value come last.
