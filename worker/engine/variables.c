@@ -243,6 +243,11 @@ static const char *env_value(const struct texts *env, const char *name)
 	return NULL;
 }
 
+bool variables_move_state(const struct texts *env)
+{
+	return strstr(text_or_empty(env_value(env, "TF_CLI_ARGS_apply")), "-state") != NULL;
+}
+
 /* Adds a setting after those that the job's variables define. If the job's count is no number, git fails, as it does
  * elsewhere. */
 static void add_git_setting(struct texts *env, const char *key, const char *value)

@@ -43,6 +43,8 @@ void variables_tokens(const struct assignment *assignment, struct texts *env);
  * repository in its folder, and searches neither above `root` nor above `folder`. Does not replace variables that
  * are already set. */
 void variables_git(const char *root, const char *folder, struct texts *env);
+/* True if the options for apply in this environment name another file for the state. */
+bool variables_move_state(const struct texts *env);
 /* True for names that an environment may have. */
 bool variables_name_valid(const char *name);
 /* True for names that would weaken the isolation of jobs or would move the files that the worker reads. */

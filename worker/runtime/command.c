@@ -420,6 +420,7 @@ static int start_in_sandbox(struct running *running, struct err *err)
 	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
 
 	make_env(job, &view, &running->command, &env);
+	job->moves_state = job->moves_state || variables_move_state(&env);
 	if (sandbox_prepare(job->host->sandbox, &view, &command, &prepared, err) < 0)
 		return -1;
 	return start_child(running, &prepared, err);

@@ -261,12 +261,13 @@ void job_take_turn(struct job *job)
 }
 
 /* In this case no state of the workspace has the apply's resources. So the workspace is held, and the next plan waits
- * for a person. */
+ * for a person. Without options that move the state, OpenTofu writes none if the apply led back to the last one: if it
+ * created again what somebody had deleted, say. */
 bool job_state_is_missing(const struct job *job)
 {
 	const struct job_result *result = &job->result;
 
-	return job->applied && !job->states.seen &&
+	return job->applied && job->moves_state && !job->states.seen &&
 		result->additions + result->changes + result->destructions + result->imports > 0;
 }
 

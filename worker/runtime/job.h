@@ -121,7 +121,8 @@ struct job {
 	struct job_result result;
 	bool decided;       /* the result's outcome is final */
 	bool applied;       /* terraform's apply succeeded */
-	bool stateless;     /* ...and changed something, but the worker saw no state of it */
+	bool moves_state;   /* its variables name another file for the state (variables_move_state) */
+	bool stateless;     /* it was applied and changed something, but the worker saw no state of it */
 	bool engine_ended;  /* the engine's plan or apply was started, and has ended */
 	bool hook_failed;   /* after the apply had succeeded */
 	bool changed;       /* the engine reported a created, changed or destroyed resource */
