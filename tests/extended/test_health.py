@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Drift of real objects: files that the provider hashicorp/local manages, changed behind the engine's back."""
+"""Health of real objects: files that the provider hashicorp/local manages, changed behind the engine's back, and a server that a check asks with the provider hashicorp/http."""
 
 import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -11,7 +13,7 @@ from support.wait import until
 
 pytestmark = each_engine()
 
-VERSION = "1.4.0"
+VERSIONS = {"local": "1.4.0", "http": "1.2.0"}
 FILES = """
 terraform {{
   required_providers {{
@@ -48,13 +50,35 @@ def objects(folder):
 
 @pytest.fixture
 def mirror(folder):
-    program = built("providers") / "terraform-provider-local"
     mirror = folder / "providers"
-    for engine in ENGINES:
-        place = mirror / engine.registry / "hashicorp/local" / VERSION / "linux_amd64"
-        place.mkdir(parents=True)
-        shutil.copy(program, place / f"terraform-provider-local_v{VERSION}")
+    for name, version in VERSIONS.items():
+        for engine in ENGINES:
+            place = mirror / engine.registry / "hashicorp" / name / version / "linux_amd64"
+            place.mkdir(parents=True)
+            shutil.copy(built("providers") / f"terraform-provider-{name}", place / f"terraform-provider-{name}_v{version}")
     return mirror
+
+
+@pytest.fixture
+def door():
+    """A server whose answers have the status `door.status`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(door.status)
+            self.send_header("Content-Type", "text/plain")
+            self.end_headers()
+            self.wfile.write(b"open")
+
+        def log_message(self, *words):
+            pass
+
+    door = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    door.status = 200
+    threading.Thread(target=door.serve_forever, daemon=True).start()
+    yield door
+    door.shutdown()
+    door.server_close()
 
 
 class Health:
@@ -102,3 +126,44 @@ def test_files_that_others_change_have_drifted(api, worker, ask, objects, mirror
     assert health.drifted() == ["local_file.one"]
     api.wait_status(api.run(workspace, refresh_only=True), "applied")
     assert health.drifted() == []
+
+
+CHECK = """
+terraform {{
+  required_providers {{
+    http = {{
+      source = "hashicorp/http"
+    }}
+  }}
+}}
+
+resource "terraform_data" "one" {{}}
+
+check "door" {{
+  data "http" "door" {{
+    url = "http://127.0.0.1:{port}/"
+  }}
+  assert {{
+    condition     = data.http.door.body == "open"
+    error_message = "the door is closed"
+  }}
+}}
+"""
+
+
+def test_a_check_follows_the_status_of_a_server(api, worker, ask, door, mirror):
+    worker(provider_mirror=mirror, job_network="host")
+    workspace = api.workspace(auto_apply=True, assessments_enabled=True)
+    health = Health(api, ask, workspace)
+    api.wait_status(api.run_files(workspace, {"main.tf": CHECK.format(port=door.server_port)}), "applied")
+
+    def counts():
+        attributes = health.assess()["attributes"]
+        assert attributes["succeeded"] and not attributes["drifted"], attributes
+        return [attributes[f"checks-{kind}"] for kind in ("passed", "failed", "errored")]
+
+    assert counts() == [1, 0, 0]
+    door.status = 500
+    assert counts() == [0, 1, 0]
+    door.status = 200
+    assert counts() == [1, 0, 0]
