@@ -27,10 +27,13 @@ static void order(struct world *w)
 		STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY);
 	/* Most runs have few of these stages. */
 	struct run run = run_created(roll(w, 1u << STAGE_COUNT) & roll(w, 1u << STAGE_COUNT) & configurable);
+	uint32_t kind;
 
 	if (w->db.run_count == RUNS)
 		return;
-	run.plan_only = roll(w, 6) == 0;
+	kind = roll(w, 12);
+	run.plan_only = kind % 6 == 0;
+	run.assessment = kind == 0;
 	run.save_plan = !run.plan_only && roll(w, 8) == 0;
 	run.auto_apply = !run.plan_only && roll(w, 4);
 	run.allow_empty_apply = roll(w, 5) == 0;
