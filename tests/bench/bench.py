@@ -11,7 +11,10 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
+
+import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -23,6 +26,7 @@ from support.event_stream import EventStream  # noqa: E402
 from support.process import clean_environment  # noqa: E402
 from support.runyard import KEYS, Notifier, Scheduler, Worker  # noqa: E402
 from support.servers import Broker, Kafka, Postgres, Redis  # noqa: E402
+from support.wait import until  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -262,6 +266,50 @@ class Tenant:
 
     def release(self):
         self.stream.close()
+
+
+# ---- workspaces that are due for an assessment ----
+
+
+def copy_rows(connection, table, count, which, **changed):
+    """Copies a row: the changed columns are these texts with the copy's number."""
+    columns = ", ".join(row[0] for row in connection.execute("""
+        select attname from pg_attribute where attrelid = %s::regclass and attnum > 0 and not attisdropped and attgenerated = '' and attidentity = ''""", [table]))
+    values = ", ".join(f"'{column}', '{text}' || n" for column, text in changed.items())
+    connection.execute(f"""insert into {table} ({columns}) select {columns} from (
+        select (jsonb_populate_record(t, jsonb_build_object({values}))).* from {table} t cross join generate_series(1, {count - 1}) n where {which}) copies""")
+
+
+def assessed_workspaces(stack, count, files):
+    """Workspaces that can be assessed: one with a real run, and copies of its rows. None is due."""
+    workspace = stack.api.workspace(assessments_enabled=True)
+    version = stack.api.upload(workspace, files)
+    run = stack.api.run(workspace, version, auto_apply=True)
+    stack.api.wait_status(run, "applied")
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        connection.execute("set session_replication_role = replica")
+        connection.execute("update workspaces set latest_change_at = now() - interval '2 days', assess_at = null where id = %s", [workspace])
+        copy_rows(connection, "workspaces", count, f"id = '{workspace}'", id="ws-a", name="assessed-")
+        copy_rows(connection, "runs", count, f"id = '{run}'", id="run-a", workspace_id="ws-a")
+        copy_rows(connection, "configuration_versions", count, f"id = '{version}'", id="cv-a", workspace_id="ws-a")
+        copy_rows(connection, "run_inputs", count, f"run_id = '{run}'", run_id="run-a", configuration_version_id="cv-a")
+
+
+@contextmanager
+def assess_everything(stack):
+    """Makes all workspaces due that can be assessed, until the block ends. Yields the outcomes, which are there then."""
+    counted = {outcome: 0 for outcome in ("undrifted", "drifted", "errored", "canceled")}
+
+    def totals():
+        return {outcome: stack.scheduler.metric("runyard_assessments_total", outcome=outcome) for outcome in counted}
+
+    before = totals()
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        connection.execute("update workspaces set assess_at = now() where settings @> '{\"assessments-enabled\": true}'")
+        yield counted
+        counted.update({outcome: int(total - before[outcome]) for outcome, total in totals().items()})
+        connection.execute("update workspaces set assess_at = null")
+        until(lambda: not connection.execute("select 1 from assessments").fetchone(), "the last assessments have ended")
 
 
 class BareTerraform:
