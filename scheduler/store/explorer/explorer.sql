@@ -10,12 +10,12 @@ set local enable_hashjoin = on;
 
 -- fragment: explorer_passes(value, fields, operators, operands)
 -- The condition that a row passes all filters. `value` is that of the field q.field, as a text; explorer_fields.def
--- names the operators.
+-- names the operators. `offset 0` computes the value once, which takes longer than all comparisons with it.
 (cardinality(:fields::text[]) = 0
         or not exists (
             select 1
             from unnest(:fields::text[], :operators::text[], :operands::text[]) q(field, operator, operand)
-            cross join lateral (select :value as value) v
+            cross join lateral (select :value as value offset 0) v
             where not coalesce(case q.operator
                         when 'is' then v.value = q.operand
                         when 'is_not' then v.value is distinct from q.operand
