@@ -17,7 +17,7 @@ import { type StableRows, useStableRows } from "../../core/stable_rows.ts";
 import { workspaceGroups } from "../../core/status.ts";
 import { BulkBar, selectColumn } from "./bulk.tsx";
 import { columnsOf } from "./cells.tsx";
-import { groupCounts, searchOf, sortOf } from "./list.ts";
+import { groupCounts, healthFilters, searchOf, sortOf } from "./list.ts";
 
 type Props = {
 	readonly org: string;
@@ -26,7 +26,7 @@ type Props = {
 	readonly empty: ComponentChildren;
 };
 
-const filterNames = ["status", "q", "project"];
+const filterNames = ["status", "q", "project", "health"];
 
 function useList(org: string, project: string | undefined): { list: Loaded; counts: Loaded; url: string } {
 	const query = useQuery();
@@ -36,6 +36,7 @@ function useList(org: string, project: string | undefined): { list: Loaded; coun
 	const url = address(`${path}/workspaces`, {
 		...searchOf(query.get("q") ?? ""),
 		"filter[current-run][status]": group?.names.join(","),
+		"filter[health]": query.get("health") ?? undefined,
 		"filter[project][id]": within,
 		sort: sortOf(query.get("sort") ?? ""),
 		"page[number]": query.get("page") ?? undefined,
@@ -63,6 +64,7 @@ export function WorkspaceList({ org, project, projects = [], empty }: Props) {
 			<div class="filters">
 				<FilterChips label="Filter by status" name="status" chips={chips} />
 				<SearchField label="Search by name" hint="Search by name, tag:NAME" name="q" value={query.get("q") ?? ""} />
+				<FilterSelect label="Filter by health" name="health" options={healthFilters} />
 				{projects.length > 1 && (
 					<FilterSelect
 						label="Filter by project"
