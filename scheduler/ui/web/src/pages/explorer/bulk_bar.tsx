@@ -7,6 +7,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { Problems } from "../../components/error_panel.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Fold } from "../../components/fold.tsx";
+import { selectColumn } from "../../components/select_column.tsx";
 import type { Column } from "../../components/table.tsx";
 import { address, read, segment } from "../../core/api.ts";
 import { count, counted } from "../../core/format.ts";
@@ -172,27 +173,12 @@ export function TargetList({ targets }: { readonly targets: readonly Target[] })
 	);
 }
 
-export function selectColumn({ chosen, setChosen }: Selection, rows: readonly Resource[]): Column {
+export function targetColumn({ chosen, setChosen }: Selection, rows: readonly Resource[]): Column {
 	const ids = new Set(chosen.map(({ id }) => id));
-	const set = (targets: readonly Target[], on: boolean) => setChosen(toggledTargets(chosen, targets, on));
-	return {
-		key: "select",
-		class: "select",
-		head: (
-			<input
-				type="checkbox"
-				aria-label="Select all on this page"
-				checked={rows.length > 0 && rows.every((row) => ids.has(row.id))}
-				onChange={(event) => set(rows.map(targetOf), event.currentTarget.checked)}
-			/>
-		),
-		cell: (row) => (
-			<input
-				type="checkbox"
-				aria-label={`Select ${targetOf(row).name}`}
-				checked={ids.has(row.id)}
-				onChange={(event) => set([targetOf(row)], event.currentTarget.checked)}
-			/>
-		),
-	};
+	return selectColumn({
+		rows,
+		isChosen: (id) => ids.has(id),
+		nameOf: (row) => targetOf(row).name,
+		onToggle: (toggled, on) => setChosen(toggledTargets(chosen, toggled.map(targetOf), on)),
+	});
 }

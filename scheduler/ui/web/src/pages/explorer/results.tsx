@@ -14,7 +14,7 @@ import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { useStableRows } from "../../core/stable_rows.ts";
 import type { Target } from "../workspaces/bulk_send.ts";
-import { BulkBar, emptyFilters, selectColumn } from "./bulk_bar.tsx";
+import { BulkBar, emptyFilters, targetColumn } from "./bulk_bar.tsx";
 import { addressOf, fieldOf, parametersOf, type Query, viewOf } from "./query.ts";
 import { fieldWord } from "./words.ts";
 
@@ -41,7 +41,7 @@ export function Results({ org, query }: Props) {
 						<section class="explorer-rows" aria-label="Results">
 							<Table
 								caption="Results"
-								columns={[...(selectable ? [selectColumn({ chosen, setChosen }, rows.rows)] : []), ...columnsOf(org, query)]}
+								columns={[...(selectable ? [targetColumn({ chosen, setChosen }, rows.rows)] : []), ...columnsOf(org, query)]}
 								rows={rows.rows}
 							/>
 						</section>

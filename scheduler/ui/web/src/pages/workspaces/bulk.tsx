@@ -5,7 +5,6 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import type { Column } from "../../components/table.tsx";
 import { counted } from "../../core/format.ts";
 import { flag, may, type Resource, text } from "../../core/resource.ts";
 import { queueReason } from "../workspace/frame_links.ts";
@@ -91,34 +90,4 @@ export function BulkBar(props: BulkProps) {
 			{action && <BulkDialog {...props} action={action} onClose={() => setAction(undefined)} />}
 		</span>
 	);
-}
-
-export function selectColumn(
-	chosen: ReadonlySet<string>,
-	toggle: (ids: readonly string[], on: boolean) => void,
-	rows: readonly Resource[],
-): Column {
-	const all = rows.length > 0 && rows.every((row) => chosen.has(row.id));
-	const ids = rows.map((row) => row.id);
-	return {
-		key: "select",
-		class: "select",
-		head: (
-			<input
-				type="checkbox"
-				aria-label="Select all on this page"
-				checked={all}
-				onChange={(event) => toggle(ids, event.currentTarget.checked)}
-			/>
-		),
-		cell: (row) => (
-			<input
-				type="checkbox"
-				class="above-row"
-				aria-label={`Select ${text(row, "name")}`}
-				checked={chosen.has(row.id)}
-				onChange={(event) => toggle([row.id], event.currentTarget.checked)}
-			/>
-		),
-	};
 }

@@ -7,6 +7,7 @@ import { FilterChips, FilterSelect, NothingMatches } from "../../components/filt
 import { ListStatus } from "../../components/list_status.tsx";
 import { Pagination } from "../../components/pagination.tsx";
 import { SearchField } from "../../components/search_field.tsx";
+import { selectColumn } from "../../components/select_column.tsx";
 import { Content } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { address, segment } from "../../core/api.ts";
@@ -15,7 +16,7 @@ import { type Loaded, useDocument, useLive, useQuery } from "../../core/hooks.ts
 import { type Resource, text } from "../../core/resource.ts";
 import { type StableRows, useStableRows } from "../../core/stable_rows.ts";
 import { workspaceGroups } from "../../core/status.ts";
-import { BulkBar, selectColumn } from "./bulk.tsx";
+import { BulkBar } from "./bulk.tsx";
 import { columnsOf } from "./cells.tsx";
 import { groupCounts, healthFilters, searchOf, sortOf } from "./list.ts";
 
@@ -103,6 +104,16 @@ function ListRows({ org, list, rows, withProject }: RowsProps) {
 		}
 		setChosen(next);
 	};
+	const select = selectColumn({
+		rows: rows.rows,
+		isChosen: (id) => chosen.has(id),
+		nameOf: (row) => text(row, "name"),
+		onToggle: (toggled, on) =>
+			toggle(
+				toggled.map(({ id }) => id),
+				on,
+			),
+	});
 	const selected = rows.rows.filter((row) => chosen.has(row.id));
 	const done = (ids: readonly string[]) => {
 		toggle(ids, false);
@@ -115,7 +126,7 @@ function ListRows({ org, list, rows, withProject }: RowsProps) {
 			</ListStatus>
 			<Table
 				caption={counted(list.pages?.["total-count"] ?? rows.rows.length, "workspace")}
-				columns={[selectColumn(chosen, toggle, rows.rows), ...columnsOf(org, withProject)]}
+				columns={[select, ...columnsOf(org, withProject)]}
 				rows={rows.rows}
 			/>
 			<Pagination pages={list.pages} />
