@@ -62,12 +62,18 @@ where r.id = :id;
 -- index: change_requests_workspace, workspaces_pkey
 -- takes: organization_id text, workspace_ids text[]
 -- gives: id text, name text, open bigint
-with locked as materialized (
-    select w.id, w.name
-    from (select distinct unnest(:workspace_ids::text[]) as id offset 0) i
-    join workspaces w on w.id = i.id and w.organization_id = :organization_id
-    order by w.id
-    for no key update of w
+with own as materialized (
+    select w.id
+    from unnest(:workspace_ids::text[]) i(id)
+    cross join lateral (select id, organization_id from workspaces where id = i.id offset 0) w
+    where w.organization_id = :organization_id
+),
+locked as materialized (
+    select id, name
+    from workspaces
+    where id = any(array(select id from own))
+    order by id
+    for no key update
 )
 select l.id, l.name,
     (select count(*) from change_requests r where r.workspace_id = l.id and r.archived_at is null) as open
