@@ -256,7 +256,7 @@ int request_audit_write(struct request *req, const char *action_name, const char
 	return event_write(req, &event, err);
 }
 
-int request_audit_event(struct request *req, const struct request_event *of, struct err *err)
+static void further_add(struct request *req, const struct request_event *of, struct audit_batch *batch)
 {
 	const struct audit_event event = {.organization = of->organization,
 		.actor_type = req->actor.is_service ? "service-account" : actor_types[req->actor.kind],
@@ -270,13 +270,29 @@ int request_audit_event(struct request *req, const struct request_event *of, str
 		.resource_id = of->id,
 		.workspace = of->workspace,
 		.details = of->details};
+
+	audit_add(batch, &event);
+	json_decref(of->details);
+}
+
+int request_audit_events(struct request *req, const struct request_event *events, size_t count, struct err *err)
+{
+	struct audit_batch batch;
 	int result;
 
 	if (!req->audit->request[0])
 		audit_uuid(req->audit->request);
-	result = audit_write(req->store, &event, err);
-	json_decref(of->details);
+	audit_batch_init(&batch);
+	for (size_t i = 0; i < count; i++)
+		further_add(req, &events[i], &batch);
+	result = audit_insert(req->store, &batch, err);
+	audit_batch_release(&batch);
 	return result;
+}
+
+int request_audit_event(struct request *req, const struct request_event *event, struct err *err)
+{
+	return request_audit_events(req, event, 1, err);
 }
 
 int request_audit_detailed(struct request *req, const struct audit_action *action, json_t *details, struct err *err)
@@ -313,6 +329,8 @@ static int serving_write(void *data, struct err *err)
 	if (serving->written || serving->res->http->status >= 400)
 		return 0;
 	audit_action_read(req->route, &req->match, action);
+	if (req->audit->action)
+		text_copy(action->action, sizeof(action->action), req->audit->action);
 	action->id = resource_id(req->audit, action);
 	if (req->audit->resource[0]) {
 		text_copy(action->type, sizeof(action->type), req->audit->type);

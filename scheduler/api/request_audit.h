@@ -45,6 +45,8 @@ struct request_event {
 	json_t *details;
 };
 int request_audit_event(struct request *req, const struct request_event *event, struct err *err);
+/* The same for several, with one statement. */
+int request_audit_events(struct request *req, const struct request_event *events, size_t count, struct err *err);
 
 /* The route's pattern must be below /api/v2, /scim/v2 or /signed. */
 void audit_action_read(const struct route *route, const struct route_match *match, struct audit_action *ret_action);

@@ -127,6 +127,7 @@ static const struct audited {
 	{"variable", "workspace", CAN_READ_VARIABLES},
 	{"schedule", "workspace", CAN_READ_RUNS},
 	{"maintenance_window", "workspace", CAN_READ_WORKSPACE},
+	{"workspace_change_request", "workspace", CAN_READ_RUNS},
 	{"agent", "worker", CAN_MANAGE_POOLS},
 };
 

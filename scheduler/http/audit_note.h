@@ -17,6 +17,7 @@ struct audit_note {
 	char address[64];
 	char request[AUDIT_UUID_SIZE]; /* empty until the first event needs it */
 	json_t *details;               /* further facts, or NULL; owned */
+	const char *action;            /* NULL: the route and its method say it */
 };
 
 /* Called by may() and by respond_*. The note may be NULL. */

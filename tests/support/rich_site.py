@@ -35,6 +35,8 @@ PAGES = {
     "/app/:org/workspaces/:ws/states/:state": "Outputs",
     "/app/:org/workspaces/:ws/variables": "region",
     "/app/:org/workspaces/:ws/health": "Last assessment",
+    "/app/:org/workspaces/:ws/change-requests": "Subject",
+    "/app/:org/workspaces/:ws/change-requests/:request": "No, it is open",
     "/app/:org/workspaces/:ws/settings/general": "Working directory",
     "/app/:org/workspaces/:ws/settings/version-control": "Connect a repository",
     "/app/:org/workspaces/:ws/settings/locking": "In use by",
@@ -85,6 +87,8 @@ VIEWS = {
     "/app/:org/workspaces?status=errored&q=nothing": "Nothing matches",
     "/app/:org/workspaces/empty": "No run",
     "/app/:org/workspaces/empty/health": "The assessment failed",
+    "/app/:org/workspaces/:ws/change-requests?archived=true": "Archived",
+    "/app/:org/workspaces/empty/change-requests": "No open change requests",
     "/app/:org/workspaces/storage/health": "Health assessments are off",
     "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
@@ -302,6 +306,7 @@ class RichSite:
         worker.end(job)
         ids["applied"] = self.ended(applied, "applied")
         self.make_health()
+        self.make_requests()
         errored = self.run("net-prod", "Break it")
         self.plan(errored, "failed", error=self.say("exit status 1"))
         ids["errored"] = self.ended(errored, "errored")
@@ -322,6 +327,16 @@ class RichSite:
         Assessments(self.site, api, self.worker).assess(ids["net-prod"], found([f'one["{say("k")}"]'], ["two"], [("young", say("it is old"))], say))
         self.site.ask("insert into assessment_results (id, workspace_id, succeeded, error) values ('asmtres-0000000000000000', %s, false, %s)", ids["empty"], say("exit status 1"))
         self.site.ask("update workspaces set assessment_id = 'asmtres-0000000000000000' where id = %s", ids["empty"])
+
+    def make_requests(self):
+        """In net-prod: an open change request and an archived one."""
+        api, ids, say = self.api, self.ids, self.say
+        for subject in ("Pin the actions", "Leave vpc 4.x"):
+            inputs = {"subject": say(subject), "message": say("Use **commits**. See [the page](https://docs.example/fix).", size="text")}
+            attributes = {"action_type": "change_request", "action_inputs": inputs, "target_ids": [ids["net-prod"]]}
+            api.post("organizations/acme/explorer/bulk-actions", {"data": {"type": "bulk_actions", "attributes": attributes}})
+        ids["request"], archived = (item["id"] for item in api.get(f"workspaces/{ids['net-prod']}/change-requests").data)
+        api.post(f"workspaces/change-requests/{archived}")
 
     def make_waiting(self):
         api, ids, say, worker = self.api, self.ids, self.say, self.worker

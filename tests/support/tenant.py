@@ -131,6 +131,9 @@ class Tenant:
         ids["variable"] = api.variable(ids["workspace"], f"{mark}_variable", f"{mark}-value")
         self.make("reserved_tag", f"{self.base}/reserved-tag-keys", "reserved-tag-keys", {"key": f"{mark}-reserved"})
         self.make("explorer_view", f"{self.base}/explorer/views", "explorer-saved-queries", {"name": f"{mark}-view", "query-type": "workspaces", "query": {}})
+        action = {"action_type": "change_request", "action_inputs": {"subject": f"{mark}-subject", "message": f"{mark}-message"}, "target_ids": [ids["workspace"]]}
+        api.post(f"{self.base}/explorer/bulk-actions", {"data": {"type": "bulk_actions", "attributes": action}})
+        ids["change_request"] = api.get(f"{workspace}/change-requests").data[0]["id"]
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})

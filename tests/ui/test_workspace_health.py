@@ -179,3 +179,44 @@ def test_the_organization_enforces_assessments(assessments, browser_page, open_h
     expect(page.get_by_label("Health assessments The organization enforces them in all workspaces.")).to_be_disabled()
     page.goto("/app/acme/workspaces/forced/health")
     expect(page.get_by_text("On: the organization enforces them")).to_be_visible()
+
+
+def test_the_list_of_workspaces_is_filtered_by_health(assessments, browser_page, axe):
+    for name, document in (("listed-fine", found()), ("listed-drifted", found(["one"])), ("listed-failing", found(failing=[("door", "the door is open")]))):
+        assessments.assess(assessments.workspace(name, *THREE), document)
+    page = browser_page("/app/acme/workspaces?sort=name&q=listed-")
+    names = page.locator("table .row-link")
+    expect(names).to_have_text(["listed-drifted", "listed-failing", "listed-fine"])
+    chosen = page.get_by_label("Filter by health")
+    for health, listed in (("Health warning", ["listed-drifted", "listed-failing"]), ("Drift", ["listed-drifted"]), ("Checks failed", ["listed-failing"]), ("Healthy", ["listed-fine"])):
+        chosen.select_option(health)
+        expect(names).to_have_text(listed)
+    axe(page)
+    page.reload()
+    expect(names).to_have_text(["listed-fine"])
+    chosen.select_option("Assessment failed")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page).to_have_url(re.compile("/app/acme/workspaces$"))
+
+
+def test_the_run_of_an_assessment_says_so(assessments, browser_page):
+    workspace = assessments.workspace("sourced", *THREE)
+    result = assessments.assess(workspace, found())
+    (run,) = assessments.site.ask("select run_id from assessment_results where id = %s", result["id"])[0]
+    page = browser_page(f"/app/acme/workspaces/sourced/runs/{run}")
+    expect(fact(page, "Queued")).to_contain_text("by a health assessment")
+
+
+def test_notifications_offer_assessments_and_change_requests(assessments, browser_page):
+    assessments.api.workspace("notified")
+    page = browser_page("/app/acme/workspaces/notified/settings/notifications")
+    page.get_by_role("button", name="Add notification").click()
+    dialog = page.get_by_role("dialog")
+    for word in ("Drift found", "Checks failed", "Health assessment failed", "Change request created"):
+        expect(dialog.get_by_label(word)).not_to_be_checked()
+    dialog.get_by_label("Name").fill("health")
+    dialog.get_by_label("URL").fill("https://hooks.example/1")
+    dialog.get_by_label("Drift found").check()
+    dialog.get_by_label("Enabled").uncheck()
+    dialog.get_by_role("button", name="Save notification").click()
+    expect(page.get_by_role("row", name=re.compile("health"))).to_contain_text("Drift found")

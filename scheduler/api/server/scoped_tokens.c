@@ -27,7 +27,7 @@ static const handler_fn of_others[] = {
 };
 
 /* Relations of a workspace's objects to objects of the same workspace, and to the people who made them. */
-static const char *const own_relations[] = {"actor", "apply", "comment", "configuration_version",
+static const char *const own_relations[] = {"actor", "apply", "archived_by_user", "comment", "configuration_version",
 	"configuration_version.ingress_attributes", "confirmed_by", "cost_estimate", "created_by", "current_run",
 	"current_run.apply", "current_run.configuration_version", "current_run.cost_estimate", "current_run.plan",
 	"current_configuration_version", "current_state_version", "current_state_version.outputs",

@@ -305,6 +305,7 @@ static int page_of_workspaces(const struct request *req, const struct scope *sco
 		.name = text_or_null(query(req, "search[name]")),
 		.wildcard = text_or_null(query(req, "search[wildcard-name]")),
 		.run_status = text_or_null(query(req, "filter[current-run][status]")),
+		.health = text_or_null(query(req, "filter[health]")),
 		.project_ids = text_or_null(query(req, "filter[project][id]")),
 		.without_tags = text_or_null(query(req, "search[exclude-tags]")),
 		.tag_keys = &keys,

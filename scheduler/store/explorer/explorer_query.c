@@ -323,8 +323,22 @@ static json_t *document_texts(const json_t *document, const char *member)
 	return json_incref(texts);
 }
 
-static int document_filter(struct explorer_query *query, const json_t *item, struct err *err)
+/* A filter {"workspace_name": {"contains": ["dev"]}} in the form of the others. NULL: it is none. A new reference. */
+static json_t *document_filter_nested(const json_t *item)
 {
+	const json_t *of_field = json_object_iter_value(json_object_iter((json_t *)item));
+	void *op = json_object_iter((json_t *)of_field);
+
+	if (json_object_size(item) != 1 || json_object_size(of_field) != 1)
+		return NULL;
+	return json_pack("{ss ss sO}", "field", json_object_iter_key(json_object_iter((json_t *)item)), "operator",
+		json_object_iter_key(op), "value", json_object_iter_value(op));
+}
+
+static int document_filter(struct explorer_query *query, const json_t *of, struct err *err)
+{
+	json_auto_t *nested = document_filter_nested(of);
+	const json_t *item = nested ? nested : of;
 	json_auto_t *values = document_texts(item, "value");
 	const char *field = json_string_at(item, "field"), *op = json_string_at(item, "operator");
 

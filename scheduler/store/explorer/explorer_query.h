@@ -82,7 +82,8 @@ int explorer_query_fields(struct explorer_query *query, const char *fields, stru
 
 /*
  * Adds all of these, in the form in which queries are saved: {"filter": [{"field", "operator", "value": ["..."]}],
- * "fields": ["..."], "sort": ["..."]}, of which all are optional.
+ * "fields": ["..."], "sort": ["..."]}, of which all are optional. A filter may also have the form
+ * {"<field>": {"<operator>": ["..."]}}.
  */
 int explorer_query_document(struct explorer_query *query, const json_t *document, struct err *err);
 

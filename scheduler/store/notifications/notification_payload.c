@@ -12,6 +12,9 @@ static char *page_url(const struct notification_text *text)
 {
 	if (!text->workspace)
 		return NULL;
+	if (text->change_request_id)
+		return mem_printf("%s/app/%s/workspaces/%s/change-requests/%s", text->public_url, text->organization,
+			text->workspace, text->change_request_id);
 	if (!text->run_id)
 		return mem_printf("%s/app/%s/workspaces/%s%s", text->public_url, text->organization, text->workspace,
 			text->assessment ? "/health" : "");
@@ -31,6 +34,8 @@ static char *message(const struct notification_text *text)
 
 	if (text->note)
 		return mem_text(text->note);
+	if (text->change_request_id)
+		return mem_printf("Change Request Created: %s", text->change_request_subject);
 	if (text->due_at)
 		return mem_printf("Workspace %s is to be destroyed automatically at %s", text->workspace, text->due_at);
 	if (text->assessment)
@@ -87,8 +92,24 @@ static char *workspace_body(const struct notification_text *text)
 	return json_text(body);
 }
 
+/* A new change request. */
+static char *change_request_body(const struct notification_text *text)
+{
+	_cleanup_(freep) char *url = page_url(text);
+	json_auto_t *body = json_pack("{si ss ss ss ss ss so ss ss ss ss}", "payload_version", 1,
+		"notification_configuration_id", text->configuration_id, "trigger", trigger(text), "change_request_url",
+		url, "change_request_subject", text->change_request_subject, "change_request_message",
+		text->change_request_message, "change_request_created_by", json_string_or_null(text->updated_by),
+		"change_request_created_at", text->updated_at, "workspace_id", text->workspace_id, "workspace_name",
+		text->workspace, "organization_name", text->organization);
+
+	return json_text(body);
+}
+
 static char *generic_body(const struct notification_text *text)
 {
+	if (text->change_request_id)
+		return change_request_body(text);
 	if (text->workspace && !text->run_id)
 		return workspace_body(text);
 	_cleanup_(freep) char *url = page_url(text), *said = message(text);
@@ -111,7 +132,7 @@ struct fact {
 	const char *title, *value;
 };
 
-enum { FACTS = 6 };
+enum { FACTS = 7 };
 
 static void facts_fill(const struct notification_text *text, struct fact ret_facts[FACTS])
 {
@@ -121,7 +142,8 @@ static void facts_fill(const struct notification_text *text, struct fact ret_fac
 		{"Run", text->run_id},
 		{"Message", text->run_message},
 		{"Started by", text->run_created_by},
-		{"Updated by", text->updated_by},
+		{text->change_request_id ? "Created by" : "Updated by", text->updated_by},
+		{"Created at", text->change_request_id ? text->updated_at : NULL},
 	};
 
 	memcpy(ret_facts, facts, sizeof(facts));
@@ -158,7 +180,7 @@ static const char *colour(const struct notification_text *text)
 	enum trigger trigger = text->trigger;
 
 	if (trigger == TRIGGER_NEEDS_ATTENTION || trigger == TRIGGER_DESTROY_REMINDER ||
-		trigger == TRIGGER_SCHEDULE_STOPPED || text->assessment)
+		trigger == TRIGGER_SCHEDULE_STOPPED || text->assessment || text->change_request_id)
 		return "warning";
 	if (trigger == TRIGGER_DESTROY_RESULTS)
 		trigger = trigger_of_end((enum run_status)run_status_parse(text->run_status));
@@ -202,7 +224,10 @@ static char *teams_body(const struct notification_text *text)
 	if (url)
 		json_array_append_new(actions,
 			json_pack("{ss ss ss}", "type", "Action.OpenUrl", "title",
-				text->run_id ? "View run" : "View workspace", "url", url));
+				text->run_id                      ? "View run"
+					: text->change_request_id ? "View change request"
+								  : "View workspace",
+				"url", url));
 	json_auto_t *body = json_pack("{ss s[{ss s{ss ss ss s[{ss ss ss ss sb} {ss so}] so}}]}", "type", "message",
 		"attachments", "contentType", "application/vnd.microsoft.card.adaptive", "content", "$schema",
 		"http://adaptivecards.io/schemas/adaptive-card.json", "type", "AdaptiveCard", "version", "1.4", "body",
@@ -225,6 +250,8 @@ static char *email_body(const struct notification_text *text)
 	for (size_t i = 0; i < FACTS; i++)
 		if (text_or_empty(facts[i].value)[0])
 			buf_printf(&body, "%s: %s\n", facts[i].title, facts[i].value);
+	if (text->change_request_id)
+		buf_printf(&body, "\n%s\n", text->change_request_message);
 	if (url)
 		buf_printf(&body, "\n%s\n", url);
 	buf_printf(

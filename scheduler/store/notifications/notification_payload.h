@@ -19,6 +19,8 @@ struct notification_text {
 	 */
 	const char *assessment, *prior_assessment;
 	const char *note; /* the sentence of a notification about a workspace; it has no run */
+	/* Of a new change request, which has no run: `updated_at` and `updated_by` say when, and by whom. */
+	const char *change_request_id, *change_request_subject, *change_request_message;
 };
 
 /* The exact text that is signed and sent: JSON for `generic`, `slack` and `microsoft-teams`, plain text for `email`.

@@ -56,6 +56,13 @@ int notification_of_workspace_put_up(
 		.give_up_seconds = store->settings->notification_seconds);
 }
 
+int notifications_of_change_requests_put_up(struct store *store, struct db_array *ids, struct err *err)
+{
+	return db_query(store->db, NULL, err, notifications_of_change_requests_put_up, .ids = ids,
+		.created = trigger_name(TRIGGER_CHANGE_REQUEST), .of_team = trigger_name(TRIGGER_TEAM_CHANGE_REQUEST),
+		.give_up_seconds = store->settings->notification_seconds);
+}
+
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
@@ -81,6 +88,9 @@ static struct notification_text text_of(const struct store *store, const struct 
 		.assessment = row->assessment,
 		.prior_assessment = row->prior,
 		.note = row->note,
+		.change_request_id = row->change_request_id,
+		.change_request_subject = row->change_request_subject,
+		.change_request_message = row->change_request_message,
 		.run_id = row->run_id,
 		.run_message = row->message,
 		.run_created_at = row->run_created_at,

@@ -39,6 +39,8 @@ struct workspace_notification {
  * they are not urgent. */
 int notification_of_workspace_put_up(
 	struct store *store, const struct workspace_notification *notification, struct err *err);
+/* Creates the notifications of new change requests. In a transaction, and without job messages. */
+int notifications_of_change_requests_put_up(struct store *store, struct db_array *ids, struct err *err);
 /* Creates the verification of an e-mail configuration. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err);
 

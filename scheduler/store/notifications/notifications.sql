@@ -48,6 +48,37 @@ from workspaces w
 join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id
 where w.id = :workspace_id and c.enabled and :trigger = any(c.triggers);
 
+-- fragment: change_request_readers(access, place)
+-- The configurations of teams whose access to the place includes reading its change requests.
+select c.id, c.enabled, c.triggers
+from :access t
+join notification_configurations c on c.team_id = t.team_id
+where :place and t.rights & 2 <> 0;
+
+-- statement: notifications_of_change_requests_put_up
+-- Creates the notifications of new change requests: for configurations of the workspace and its project, and of teams
+-- that were given access to one of these.
+-- index: change_requests_pkey, notification_configurations_project, notification_configurations_team,
+-- notification_configurations_workspace, team_projects_project, team_workspaces_workspace
+-- takes: ids text[], created text, of_team text, give_up_seconds double precision
+insert into notifications
+    (id, configuration_id, workspace_id, trigger, happened_at, actor_id, change_request_id, give_up_at)
+select 'ntf-' || substr(md5(r.id || c.id), 1, 16), c.id, w.id,
+    case when :created = any(c.triggers) then :created else :of_team end, r.created_at, r.created_by, r.id,
+    now() + make_interval(secs => :give_up_seconds)
+from change_requests r
+join workspaces w on w.id = r.workspace_id
+cross join lateral (
+    select c.id, c.enabled, c.triggers from notification_configurations c where c.workspace_id = w.id
+    union
+    select c.id, c.enabled, c.triggers from notification_configurations c where c.project_id = w.project_id
+    union
+    :change_request_readers(team_workspaces, {t.workspace_id = w.id})
+    union
+    :change_request_readers(team_projects, {t.project_id = w.project_id})
+) c
+where r.id = any(:ids::text[]) and c.enabled and c.triggers && array[:created, :of_team];
+
 -- statement: notification_verification_put_up
 -- Creates the verification of a configuration.
 -- index: notification_configurations_pkey
@@ -77,7 +108,8 @@ jsonb_build_object('id', :a.id, 'succeeded', :a.succeeded, 'drifted', :a.drifted
 -- run_created_at text null, due_at text null, note text null, message text null, created_by text null,
 -- membership_id text null, invited_by text null, invited text null, expires_at text null,
 -- recipient text null, recipient_name text null, reset_id text null, subject text null,
--- workspace_id text null, workspace text null, organization text null, assessment jsonb null, prior jsonb null
+-- workspace_id text null, workspace text null, organization text null, assessment jsonb null, prior jsonb null,
+-- change_request_id text null, change_request_subject text null, change_request_message text null
 with picked as (
     select id
     from notifications k
@@ -104,6 +136,7 @@ left join users a on a.id = q.actor_id
 left join users ru on ru.id = q.recipient_id
 left join users su on su.id = q.subject_id
 left join assessment_results ar on ar.id = q.assessment_id
+left join change_requests cr on cr.id = q.change_request_id
 left join runs r on r.id = q.run_id
 left join run_inputs i on i.run_id = q.run_id
 left join users b on b.id = i.created_by
@@ -140,7 +173,8 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
         where p.workspace_id = ar.workspace_id and p.position < ar.position
         order by p.position desc
         limit 1
-    ) as prior;
+    ) as prior,
+    cr.id as change_request_id, cr.subject as change_request_subject, cr.message as change_request_message;
 
 -- shape: notification_ended
 -- id text, run_id text null, trigger text, configuration_id text null, destination_type text null,

@@ -97,8 +97,8 @@ static const struct sort *sort_find(const char *name)
 /* Whether the list has no filter but excluded tags. */
 static bool list_is_whole(const struct workspace_list *list, bool everywhere)
 {
-	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->project_ids &&
-		!list->tag_keys->count;
+	return everywhere && !list->name && !list->wildcard && !list->run_status && !list->health &&
+		!list->project_ids && !list->tag_keys->count;
 }
 
 /* Returns 1 if a page of the newest runs is full, 0 if that is inconclusive. */
@@ -135,9 +135,10 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 		return list_whole(store, list, ret_rows, err);
 	return db_query_one_of(store->db, ret_rows, err, sort_find(list->sort)->some, workspaces_some_by_creation,
 		.organization_id = list->organization_id, .name = list->name, .wildcard = list->wildcard,
-		.run_status = list->run_status, .project_ids = list->project_ids, .tag_keys = keys->count ? keys : NULL,
-		.tag_values = keys->count ? values : NULL, .without_tags = list->without_tags, .limit = list->limit,
-		.offset = list->offset, .everywhere = everywhere, .user = response_scope_user(store->scope),
+		.run_status = list->run_status, .health = list->health, .project_ids = list->project_ids,
+		.tag_keys = keys->count ? keys : NULL, .tag_values = keys->count ? values : NULL,
+		.without_tags = list->without_tags, .limit = list->limit, .offset = list->offset,
+		.everywhere = everywhere, .user = response_scope_user(store->scope),
 		.live = run_statuses_are_live(list->run_status));
 }
 

@@ -45,10 +45,12 @@ int workspace_lookup_named(
 
 struct workspace_list {
 	const char *organization_id;
-	const char *project_ids;  /* separated by commas, or NULL */
-	const char *name;         /* part of the name, or NULL */
-	const char *wildcard;     /* the whole name, with * as wildcard, or NULL */
-	const char *run_status;   /* statuses of the current run, or NULL */
+	const char *project_ids; /* separated by commas, or NULL */
+	const char *name;        /* part of the name, or NULL */
+	const char *wildcard;    /* the whole name, with * as wildcard, or NULL */
+	const char *run_status;  /* statuses of the current run, or NULL */
+	/* Outcomes of the current assessment, separated by commas: drifted, checks-failed, failed, healthy; or NULL. */
+	const char *health;
 	const char *without_tags; /* excluded keys, separated by commas, or NULL */
 	/* Required tag keys, each with its required value; "": any value. */
 	struct db_array *tag_keys, *tag_values;

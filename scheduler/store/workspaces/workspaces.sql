@@ -207,6 +207,22 @@ join :tags_of_tag() on x.value = '' or e.value = x.value
 group by e.workspace_id
 having count(distinct x.place) = array_length(:tag_keys::text[], 1);
 
+-- fragment: workspaces_healthy()
+-- The condition that the current assessment of workspaces `f` has one of the outcomes. Drift and failed checks may come
+-- together.
+exists (
+        select 1
+        from assessment_results r
+        where r.id = f.assessment_id
+            and string_to_array(:health, ',') && array[
+                case when not r.succeeded then 'failed' end, case when r.succeeded and r.drifted then 'drifted' end,
+                case when r.succeeded and r.checks_failed + r.checks_errored > 0 then 'checks-failed' end,
+                case
+                    when r.succeeded and not r.drifted and r.checks_failed + r.checks_errored = 0 then 'healthy'
+                end
+            ]
+    );
+
 -- fragment: workspaces_listed()
 -- The conditions of a list on workspaces `f`.
 f.organization_id = :organization_id and :workspaces_named()
@@ -217,6 +233,7 @@ f.organization_id = :organization_id and :workspaces_named()
                 where r.id = coalesce(f.current_run_id, f.latest_run_id)
                     and r.status = any(string_to_array(:run_status, ','))
             ))
+    and (:health::text is null or :workspaces_healthy())
     and (:project_ids::text is null or f.project_id = any(string_to_array(:project_ids, ',')))
     and (:without_tags::text is null or f.id not in (select :workspaces_with_any(:without_tags)))
     and :workspace_in_scope(:everywhere, :user, f.id);
@@ -367,8 +384,8 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 -- One page of the workspaces that match, the oldest first.
 -- index: data_retention_policies_workspace_id_key, runs_live, runs_queue, state_versions_detached,
 -- tag_bindings_tag, tag_bindings_workspace
--- takes: organization_id text, name text, wildcard text, run_status text, project_ids text, tag_keys text[],
--- tag_values text[], without_tags text, limit bigint, offset bigint, everywhere boolean, user text,
+-- takes: organization_id text, name text, wildcard text, run_status text, health text, project_ids text,
+-- tag_keys text[], tag_values text[], without_tags text, limit bigint, offset bigint, everywhere boolean, user text,
 -- live boolean
 -- gives: workspace_view
 :workspaces_some({}, {f.created_at, f.id});

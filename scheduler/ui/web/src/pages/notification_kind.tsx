@@ -27,9 +27,13 @@ const triggers = [
 	["run:applying", "Apply starts"],
 	["run:completed", "Run completed"],
 	["run:errored", "Run errored"],
+	["assessment:drifted", "Drift found"],
+	["assessment:check_failure", "Checks failed"],
+	["assessment:failed", "Health assessment failed"],
 	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
 	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
 	["workspace:schedule_stopped", "Schedule stopped"],
+	["change_request:created", "Change request created"],
 ] as const;
 
 type Delivery = Readonly<Record<string, unknown>>;

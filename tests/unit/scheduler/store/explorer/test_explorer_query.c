@@ -173,7 +173,11 @@ static void test_saved_queries(void **state)
 		{"{\"filter\":[{\"field\":\"name\",\"operator\":\"is\",\"value\":[\"a\"]}]}", 0},
 		{"{\"filter\":[{\"field\":\"name\",\"operator\":\"is\",\"value\":\"a\"}]}", 0},
 		{"{\"filter\":[{\"field\":\"name\",\"operator\":\"is\",\"value\":[7]}]}", -1},
-		{"{\"filter\":[{\"field\":\"name\",\"operator\":\"is_empty\"}]}", 0}, {"{\"sort\":[\"-name\"]}", 0},
+		{"{\"filter\":[{\"field\":\"name\",\"operator\":\"is_empty\"}]}", 0},
+		{"{\"filter\":[{\"name\":{\"is\":[\"a\"]}}]}", 0}, {"{\"filter\":[{\"name\":{\"is\":\"a\"}}]}", 0},
+		{"{\"filter\":[{\"name\":{\"is\":[7]}}]}", -1}, {"{\"filter\":[{\"name\":{}}]}", -1},
+		{"{\"filter\":[{\"name\":{\"is\":[\"a\"],\"is_not\":[\"b\"]}}]}", -1},
+		{"{\"filter\":[{\"nothing\":{\"is\":[\"a\"]}}]}", -1}, {"{\"sort\":[\"-name\"]}", 0},
 		{"{\"sort\":[\"name\",\"version\"]}", -1}, {"{\"fields\":[\"name\",\"nothing\"]}", -1}};
 
 	(void)state;

@@ -5,7 +5,7 @@ import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { Builder } from "./builder.tsx";
-import { addressOf, type Query, queryOf } from "./query.ts";
+import { addressOf, filtersOf, type Query, queryOf } from "./query.ts";
 import { Results } from "./results.tsx";
 import { SavedViews } from "./saved_views.tsx";
 import { typeWords, useCases } from "./words.ts";
@@ -33,7 +33,7 @@ export default function Explorer({ params }: PageProps) {
 			{query ? (
 				<>
 					<Builder key={String(addressOf(query))} org={org} query={query} />
-					<Results org={org} query={query} />
+					<Results key={filtersOf(query)} org={org} query={query} />
 				</>
 			) : (
 				<Home org={org} />

@@ -63,6 +63,11 @@ export function addressOf(query: Query, view = ""): URLSearchParams {
 	return address;
 }
 
+// filtersOf: what decides which rows a result has, whatever their order and columns.
+export function filtersOf({ type, conditions }: Query): string {
+	return String(addressOf({ type, conditions, sort: "", columns: [] }));
+}
+
 // parametersOf: the query as parameters of the API.
 export function parametersOf(query: Query): Record<string, string> {
 	const parameters: Record<string, string> = { type: query.type, sort: query.sort, fields: query.columns.join(",") };

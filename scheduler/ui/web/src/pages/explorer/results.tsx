@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ExplorerField } from "generated/explorer";
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { ListStatus } from "../../components/list_status.tsx";
 import { Pagination } from "../../components/pagination.tsx";
 import { Content, EmptyState } from "../../components/states.tsx";
@@ -12,15 +13,19 @@ import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { useStableRows } from "../../core/stable_rows.ts";
+import type { Target } from "../workspaces/bulk_send.ts";
+import { BulkBar, emptyFilters, targetColumn } from "./bulk_bar.tsx";
 import { addressOf, fieldOf, parametersOf, type Query, viewOf } from "./query.ts";
 import { fieldWord } from "./words.ts";
 
 type Props = { readonly org: string; readonly query: Query };
 
 export function Results({ org, query }: Props) {
+	const [chosen, setChosen] = useState<readonly Target[]>([]);
+	const selectable = query.type === "workspaces";
 	const page = useQuery().get("page") ?? 1;
 	const url = address(`/organizations/${segment(org)}/explorer`, { ...parametersOf(query), "page[number]": page, "page[size]": 50 });
-	const list = useDocument(withEmptyValues(url, query));
+	const list = useDocument(url + emptyFilters(parametersOf(query)));
 	const rows = useStableRows(list, url);
 	const total = list.pages?.["total-count"];
 	useLive([`org:${org}`], () => void list.reload());
@@ -32,8 +37,13 @@ export function Results({ org, query }: Props) {
 						<ListStatus rows={rows} word="show">
 							{total === undefined ? "More than 10,000 rows" : `${count(total)} in total`}
 						</ListStatus>
+						{selectable && <BulkBar org={org} query={query} total={total} chosen={chosen} setChosen={setChosen} />}
 						<section class="explorer-rows" aria-label="Results">
-							<Table caption="Results" columns={columnsOf(org, query)} rows={rows.rows} />
+							<Table
+								caption="Results"
+								columns={[...(selectable ? [targetColumn({ chosen, setChosen }, rows.rows)] : []), ...columnsOf(org, query)]}
+								rows={rows.rows}
+							/>
 						</section>
 						<Pagination pages={list.pages} />
 					</>
@@ -49,12 +59,6 @@ export function Results({ org, query }: Props) {
 			}
 		</Content>
 	);
-}
-
-// A parameter without a value is part of the query, too: "is empty".
-function withEmptyValues(url: string, query: Query): string {
-	const empty = Object.entries(parametersOf(query)).filter(([name, value]) => name.startsWith("filter") && value === "");
-	return url + empty.map(([name]) => `&${encodeURIComponent(name)}=`).join("");
 }
 
 function columnsOf(org: string, query: Query): readonly Column[] {

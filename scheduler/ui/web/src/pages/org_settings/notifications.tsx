@@ -14,7 +14,7 @@ export default function Notifications({ params }: PageProps) {
 		<SettingsFrame
 			params={params}
 			section="notifications"
-			intro="Messages about the runs of a project, or of the workspaces that a team may see. A workspace has its own in its settings."
+			intro="Messages about the workspaces of a project. A team gets messages about change requests of the workspaces and projects that it was given access to. A workspace has its own in its settings."
 		>
 			{(view) => <Owners view={view} />}
 		</SettingsFrame>

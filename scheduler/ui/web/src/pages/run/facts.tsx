@@ -19,6 +19,7 @@ const sources: Readonly<Record<string, string>> = {
 	"tfe-configuration-version": "by an uploaded configuration",
 	"tfe-run-trigger": "by a run trigger",
 	"runyard-schedule": "by a schedule",
+	assessment: "by a health assessment",
 };
 const reasons: Readonly<Record<string, string>> = { "auto-destroy": "scheduled destruction", "run-trigger": "a run of another workspace" };
 

@@ -5,7 +5,8 @@ import { Button } from "../../components/button.tsx";
 import { Mark, runTone, runWord, StatusMark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { count } from "../../core/format.ts";
+import { useDocument, useLive } from "../../core/hooks.ts";
 import { partLoad } from "../../core/part.ts";
 import { linkOf, may, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
@@ -148,7 +149,39 @@ function LatestRun({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-const frameOrder: readonly (FramePage | "latest")[] = ["overview", "runs", "latest", "states", "variables", "health", "settings"];
+// The number of open change requests. It is read again after one was made or archived, and with the page otherwise.
+function OpenRequests({ view }: { readonly view: WorkspaceView }) {
+	const { workspace } = view;
+	const open = useDocument(
+		may(workspace, "can-read-run")
+			? address(`/workspaces/${segment(workspace.id)}/change-requests`, { "filter[archived]": "false", "page[size]": 1 })
+			: undefined,
+	);
+	useLive([`workspace:${workspace.id}`], ({ attributes }) => {
+		if (attributes?.changed === "workspace_change_request") {
+			void open.reload();
+		}
+	});
+	const total = open.pages?.["total-count"] ?? 0;
+	return total > 0 ? (
+		<>
+			{" "}
+			<span class="count">{count(total)}</span>
+			<span class="sr-only"> open</span>
+		</>
+	) : null;
+}
+
+const frameOrder: readonly (FramePage | "latest")[] = [
+	"overview",
+	"runs",
+	"latest",
+	"states",
+	"variables",
+	"health",
+	"requests",
+	"settings",
+];
 
 function FrameNav({ view, page }: { readonly view: WorkspaceView; readonly page: FramePage }) {
 	return (
@@ -159,6 +192,7 @@ function FrameNav({ view, page }: { readonly view: WorkspaceView; readonly page:
 				) : (
 					<a key={item} href={framePath(item, view.org, view.name)} aria-current={item === page ? "page" : undefined}>
 						{frameWords[item]}
+						{item === "requests" && <OpenRequests view={view} />}
 					</a>
 				),
 			)}

@@ -5,14 +5,10 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { announce } from "../../components/live_region.tsx";
-import type { Column } from "../../components/table.tsx";
-import { address, change, segment } from "../../core/api.ts";
-import { ApiError, errorOf } from "../../core/errors.ts";
 import { counted } from "../../core/format.ts";
 import { flag, may, type Resource, text } from "../../core/resource.ts";
 import { queueReason } from "../workspace/frame_links.ts";
-import { emptyOrder, runBody } from "../workspace/queue_order.ts";
+import { sendEach, sendLock, sendRun } from "./bulk_send.ts";
 import { refusedBy } from "./list.ts";
 
 type BulkProps = {
@@ -26,7 +22,7 @@ type BulkAction = {
 	readonly word: string;
 	readonly label: string; // of its text field
 	readonly done: string;
-	readonly send: (workspace: Resource, words: string) => Promise<unknown>;
+	readonly send: (workspace: string, words: string) => Promise<unknown>;
 };
 
 const lock: BulkAction = {
@@ -34,7 +30,7 @@ const lock: BulkAction = {
 	word: "Lock",
 	label: "Reason",
 	done: "locked",
-	send: (workspace, reason) => change("POST", address(`/workspaces/${segment(workspace.id)}/actions/lock`), { reason }),
+	send: (workspace, reason) => sendLock(workspace, reason),
 };
 
 const queue: BulkAction = {
@@ -42,27 +38,8 @@ const queue: BulkAction = {
 	word: "Queue Plan",
 	label: "Message",
 	done: "queued",
-	send: (workspace, message) => change("POST", address("/runs"), runBody({ ...emptyOrder, message }, workspace.id)),
+	send: (workspace, message) => sendRun(workspace, { message }),
 };
-
-// One after the other: each has its own answer. A workspace with an error stays selected.
-async function sendAll(action: BulkAction, workspaces: readonly Resource[], words: string, onDone: BulkProps["onDone"]) {
-	const done: string[] = [];
-	const problems = [];
-	for (const workspace of workspaces) {
-		try {
-			await action.send(workspace, words);
-			done.push(workspace.id);
-		} catch (failure) {
-			problems.push({ title: text(workspace, "name"), detail: `${text(workspace, "name")}: ${errorOf(failure).message}`, pointer: "" });
-		}
-	}
-	onDone(done);
-	announce(`${counted(done.length, "workspace")} ${action.done}`);
-	if (problems.length > 0) {
-		throw new ApiError(0, problems);
-	}
-}
 
 function BulkDialog({ action, onClose, ...props }: BulkProps & { readonly action: BulkAction; readonly onClose: () => void }) {
 	const [words, setWords] = useState("");
@@ -70,7 +47,14 @@ function BulkDialog({ action, onClose, ...props }: BulkProps & { readonly action
 		<Dialog
 			title={`${action.title}: ${counted(props.selected.length, "workspace")}`}
 			confirm={action.word}
-			onConfirm={() => sendAll(action, props.selected, words, props.onDone)}
+			onConfirm={() =>
+				sendEach({
+					targets: props.selected.map((workspace) => ({ id: workspace.id, name: text(workspace, "name") })),
+					word: action.done,
+					send: ({ id }) => action.send(id, words),
+					onDone: props.onDone,
+				})
+			}
 			onClose={onClose}
 		>
 			<ul>
@@ -106,34 +90,4 @@ export function BulkBar(props: BulkProps) {
 			{action && <BulkDialog {...props} action={action} onClose={() => setAction(undefined)} />}
 		</span>
 	);
-}
-
-export function selectColumn(
-	chosen: ReadonlySet<string>,
-	toggle: (ids: readonly string[], on: boolean) => void,
-	rows: readonly Resource[],
-): Column {
-	const all = rows.length > 0 && rows.every((row) => chosen.has(row.id));
-	const ids = rows.map((row) => row.id);
-	return {
-		key: "select",
-		class: "select",
-		head: (
-			<input
-				type="checkbox"
-				aria-label="Select all on this page"
-				checked={all}
-				onChange={(event) => toggle(ids, event.currentTarget.checked)}
-			/>
-		),
-		cell: (row) => (
-			<input
-				type="checkbox"
-				class="above-row"
-				aria-label={`Select ${text(row, "name")}`}
-				checked={chosen.has(row.id)}
-				onChange={(event) => toggle([row.id], event.currentTarget.checked)}
-			/>
-		),
-	};
 }

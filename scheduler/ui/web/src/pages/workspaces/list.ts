@@ -19,6 +19,16 @@ export function searchOf(query: string): { "search[name]"?: string; "search[tags
 	return { ...(name && { "search[name]": name }), ...(tags.length > 0 && { "search[tags]": tags.join(",") }) };
 }
 
+// The filters by the current assessment, by the value of ?health= and of the API.
+export const healthFilters: readonly (readonly [value: string, word: string])[] = [
+	["", "Any health"],
+	["drifted,checks-failed", "Health warning"],
+	["drifted", "Drift"],
+	["checks-failed", "Checks failed"],
+	["failed", "Assessment failed"],
+	["healthy", "Healthy"],
+];
+
 // groupCounts: the number of workspaces of each chip, by key; "" is all.
 export function groupCounts(counts: Resource | undefined): Readonly<Record<string, number>> {
 	if (!counts) {

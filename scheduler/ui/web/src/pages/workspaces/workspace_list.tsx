@@ -7,6 +7,7 @@ import { FilterChips, FilterSelect, NothingMatches } from "../../components/filt
 import { ListStatus } from "../../components/list_status.tsx";
 import { Pagination } from "../../components/pagination.tsx";
 import { SearchField } from "../../components/search_field.tsx";
+import { selectColumn } from "../../components/select_column.tsx";
 import { Content } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { address, segment } from "../../core/api.ts";
@@ -15,9 +16,9 @@ import { type Loaded, useDocument, useLive, useQuery } from "../../core/hooks.ts
 import { type Resource, text } from "../../core/resource.ts";
 import { type StableRows, useStableRows } from "../../core/stable_rows.ts";
 import { workspaceGroups } from "../../core/status.ts";
-import { BulkBar, selectColumn } from "./bulk.tsx";
+import { BulkBar } from "./bulk.tsx";
 import { columnsOf } from "./cells.tsx";
-import { groupCounts, searchOf, sortOf } from "./list.ts";
+import { groupCounts, healthFilters, searchOf, sortOf } from "./list.ts";
 
 type Props = {
 	readonly org: string;
@@ -26,7 +27,7 @@ type Props = {
 	readonly empty: ComponentChildren;
 };
 
-const filterNames = ["status", "q", "project"];
+const filterNames = ["status", "q", "project", "health"];
 
 function useList(org: string, project: string | undefined): { list: Loaded; counts: Loaded; url: string } {
 	const query = useQuery();
@@ -36,6 +37,7 @@ function useList(org: string, project: string | undefined): { list: Loaded; coun
 	const url = address(`${path}/workspaces`, {
 		...searchOf(query.get("q") ?? ""),
 		"filter[current-run][status]": group?.names.join(","),
+		"filter[health]": query.get("health") ?? undefined,
 		"filter[project][id]": within,
 		sort: sortOf(query.get("sort") ?? ""),
 		"page[number]": query.get("page") ?? undefined,
@@ -63,6 +65,7 @@ export function WorkspaceList({ org, project, projects = [], empty }: Props) {
 			<div class="filters">
 				<FilterChips label="Filter by status" name="status" chips={chips} />
 				<SearchField label="Search by name" hint="Search by name, tag:NAME" name="q" value={query.get("q") ?? ""} />
+				<FilterSelect label="Filter by health" name="health" options={healthFilters} />
 				{projects.length > 1 && (
 					<FilterSelect
 						label="Filter by project"
@@ -101,6 +104,16 @@ function ListRows({ org, list, rows, withProject }: RowsProps) {
 		}
 		setChosen(next);
 	};
+	const select = selectColumn({
+		rows: rows.rows,
+		isChosen: (id) => chosen.has(id),
+		nameOf: (row) => text(row, "name"),
+		onToggle: (toggled, on) =>
+			toggle(
+				toggled.map(({ id }) => id),
+				on,
+			),
+	});
 	const selected = rows.rows.filter((row) => chosen.has(row.id));
 	const done = (ids: readonly string[]) => {
 		toggle(ids, false);
@@ -113,7 +126,7 @@ function ListRows({ org, list, rows, withProject }: RowsProps) {
 			</ListStatus>
 			<Table
 				caption={counted(list.pages?.["total-count"] ?? rows.rows.length, "workspace")}
-				columns={[selectColumn(chosen, toggle, rows.rows), ...columnsOf(org, withProject)]}
+				columns={[select, ...columnsOf(org, withProject)]}
 				rows={rows.rows}
 			/>
 			<Pagination pages={list.pages} />
