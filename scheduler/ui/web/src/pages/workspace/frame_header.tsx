@@ -148,7 +148,16 @@ function LatestRun({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-const frameOrder: readonly (FramePage | "latest")[] = ["overview", "runs", "latest", "states", "variables", "health", "settings"];
+const frameOrder: readonly (FramePage | "latest")[] = [
+	"overview",
+	"runs",
+	"latest",
+	"states",
+	"variables",
+	"health",
+	"queries",
+	"settings",
+];
 
 function FrameNav({ view, page }: { readonly view: WorkspaceView; readonly page: FramePage }) {
 	return (

@@ -4,7 +4,7 @@
 import { flag, linkOf, object, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 
-export type FramePage = "overview" | "runs" | "states" | "variables" | "health" | "settings";
+export type FramePage = "overview" | "runs" | "states" | "variables" | "health" | "queries" | "settings";
 
 export const frameWords: Readonly<Record<FramePage, string>> = {
 	overview: "Overview",
@@ -12,6 +12,7 @@ export const frameWords: Readonly<Record<FramePage, string>> = {
 	states: "States",
 	variables: "Variables",
 	health: "Health",
+	queries: "Queries",
 	settings: "Settings",
 };
 
@@ -21,6 +22,7 @@ const below: Readonly<Record<FramePage, string>> = {
 	states: "/states",
 	variables: "/variables",
 	health: "/health",
+	queries: "/queries",
 	settings: "/settings/general",
 };
 
