@@ -13,6 +13,8 @@ import psycopg
 from support.assessed import Assessments, found
 from support.fake_worker import FakeWorker
 from support.people import People
+from support.queried import Queries
+from support.queried import found as listed
 from support.receiver import says
 from support.servers import ROOT
 from support.synthetic import change, plan
@@ -35,6 +37,8 @@ PAGES = {
     "/app/:org/workspaces/:ws/states/:state": "Outputs",
     "/app/:org/workspaces/:ws/variables": "region",
     "/app/:org/workspaces/:ws/health": "Last assessment",
+    "/app/:org/workspaces/:ws/queries": "Finished",
+    "/app/:org/workspaces/:ws/queries/:query": "2 resources",
     "/app/:org/workspaces/:ws/settings/general": "Working directory",
     "/app/:org/workspaces/:ws/settings/version-control": "Connect a repository",
     "/app/:org/workspaces/:ws/settings/locking": "In use by",
@@ -86,6 +90,8 @@ VIEWS = {
     "/app/:org/workspaces/empty": "No run",
     "/app/:org/workspaces/empty/health": "The assessment failed",
     "/app/:org/workspaces/storage/health": "Health assessments are off",
+    "/app/:org/workspaces/storage/queries": "No query yet",
+    "/app/:org/workspaces/:ws/queries/:failedquery": "The folder is missing",
     "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
@@ -302,6 +308,7 @@ class RichSite:
         worker.end(job)
         ids["applied"] = self.ended(applied, "applied")
         self.make_health()
+        self.make_queries()
         errored = self.run("net-prod", "Break it")
         self.plan(errored, "failed", error=self.say("exit status 1"))
         ids["errored"] = self.ended(errored, "errored")
@@ -322,6 +329,12 @@ class RichSite:
         Assessments(self.site, api, self.worker).assess(ids["net-prod"], found([f'one["{say("k")}"]'], ["two"], [("young", say("it is old"))], say))
         self.site.ask("insert into assessment_results (id, workspace_id, succeeded, error) values ('asmtres-0000000000000000', %s, false, %s)", ids["empty"], say("exit status 1"))
         self.site.ask("update workspaces set assessment_id = 'asmtres-0000000000000000' where id = %s", ids["empty"])
+
+    def make_queries(self):
+        """In net-prod: a query that has found two files, and one that has failed."""
+        queries, workspace, say = Queries(self.api, self.worker), self.ids["net-prod"], self.say
+        self.ids["query"] = queries.finished(workspace, listed("one", "two", config=say('resource "folder_file" "one" {\n}', size="text"), say=say))
+        self.ids["failedquery"] = queries.finished(workspace, say("no results\n"), "errored", error=say("The folder is missing"))
 
     def make_waiting(self):
         api, ids, say, worker = self.api, self.ids, self.say, self.worker
