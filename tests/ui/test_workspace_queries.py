@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MPL-2.0
 """The query runs of a workspace: their list, and the page of one while it runs and when it has ended."""
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 from support import pages
-from support.queried import Queries, found
+from support.queried import Queries, found, line
 from support.synthetic import NOTHING
 
 
@@ -71,7 +70,7 @@ def test_a_waiting_query_is_canceled_by_its_button(queries, browser_page):
 
 def test_a_query_that_failed_says_why(queries, browser_page, axe):
     diagnostic = {"severity": "error", "summary": "The folder can't be listed", "detail": "no such folder"}
-    log = json.dumps({"@level": "error", "@message": "Error: The folder can't be listed", "type": "diagnostic", "diagnostic": diagnostic}) + "\n"
+    log = line("diagnostic", "Error: The folder can't be listed", "error", diagnostic=diagnostic)
     query = queries.finished(workspace(queries, "failed"), log, "errored", error="terraform query failed: The folder can't be listed")
     page = browser_page(f"/app/acme/workspaces/failed/queries/{query}")
     expect(page.get_by_role("heading", level=3, name="Error: The folder can't be listed")).to_be_visible()
