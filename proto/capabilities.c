@@ -6,11 +6,13 @@
 #include "common/base.h"
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
-const char *const capability_identity = "identity", *const capability_forward = "forward";
+const char *const capability_identity = "identity", *const capability_forward = "forward",
+		  *const capability_query = "query";
 
 const char capability_refusal[] = "no ";
 
 static const char engine_wanted[] = "engine "; /* a plan's needs, before the version */
+static const char query_wanted[] = "query ";   /* a query's needs, before those of a plan */
 static const char download[] = "download ";
 
 enum { MAX_ENGINES_NAMED = 12 };
@@ -33,11 +35,51 @@ static const char *engine_read(const char *text, const char **ret_rest)
 	return *ret_rest ? engine_tofu : NULL;
 }
 
+/* What needs ask of an engine. */
+struct engine_need {
+	const char *engine;  /* NULL: either */
+	const char *version; /* exact, or a constraint */
+	bool query;
+};
+
+/* Returns false if the needs name no engine. */
+static bool need_read(const char *needs, struct engine_need *ret_need)
+{
+	struct engine_need need = {.query = text_starts(needs, query_wanted)};
+
+	if (need.query)
+		needs += strlen(query_wanted);
+	if (text_starts(needs, engine_wanted))
+		need.version = needs + strlen(engine_wanted);
+	else if (!(need.engine = engine_read(needs, &need.version)))
+		return false;
+	*ret_need = need;
+	return true;
+}
+
 bool needs_engine(const char *needs)
 {
-	const char *version;
+	struct engine_need need;
 
-	return text_starts(needs, engine_wanted) || engine_read(needs, &version);
+	return need_read(needs, &need);
+}
+
+/* Whether the engine can be used for the need, whatever version is asked for. */
+static bool engine_serves(const char *engine, const struct version *version, const struct engine_need *need)
+{
+	static const struct version first_query = {.part = {1, 14, 0}, .text = "1.14.0-alpha"};
+
+	if (need->engine && need->engine != engine)
+		return false;
+	return !need->query || (engine == engine_terraform && version_compare(version, &first_query) >= 0);
+}
+
+bool version_has_query(const char *wanted)
+{
+	const struct engine_need need = {.query = true};
+	struct version version;
+
+	return version_exact(wanted, &version) < 0 || engine_serves(engine_terraform, &version, &need);
 }
 
 bool capabilities_engine(const json_t *capabilities)
@@ -95,11 +137,10 @@ static void choose(struct engine_choice *choice, const char *engine, const struc
 	text_copy(choice->version, sizeof(choice->version), version->text);
 }
 
-/* Chooses among the installed engines: the newest that fits, or the first if any version fits. `engine`: only that
- * engine; may be NULL. */
-static bool choose_present(
-	const json_t *capabilities, const char *engine, const char *wanted, struct engine_choice *ret_choice)
+/* Chooses among the installed engines: the newest that fits, or the first if any version fits. */
+static bool choose_present(const json_t *capabilities, const struct engine_need *need, struct engine_choice *ret_choice)
 {
+	const char *wanted = need->version;
 	bool any = !*wanted || text_equal(wanted, "latest");
 	struct version version, best = {.text = ""};
 	const json_t *item;
@@ -109,7 +150,7 @@ static bool choose_present(
 	{
 		const char *text, *own = engine_read(text_or_empty(json_string_value(item)), &text);
 
-		if (!own || (engine && own != engine) || version_parse(text, &version) < 0 ||
+		if (!own || version_parse(text, &version) < 0 || !engine_serves(own, &version, need) ||
 			!version_fits(&version, wanted, NULL) ||
 			(ret_choice->engine && (any || version_compare(&version, &best) <= 0)))
 			continue;
@@ -121,21 +162,25 @@ static bool choose_present(
 
 bool capabilities_meet(const json_t *capabilities, const char *needs, struct engine_choice *ret_choice)
 {
-	const char *wanted = needs + strlen(engine_wanted), *engine = NULL;
+	struct engine_need need;
 	struct version version;
+	const char *engine;
 
 	*ret_choice = (struct engine_choice){.engine = NULL};
+	if (!json_is_array(capabilities))
+		return !text_starts(needs, query_wanted);
 	if (!*needs)
 		return true;
-	if (!text_starts(needs, engine_wanted) && !(engine = engine_read(needs, &wanted)))
+	if (!need_read(needs, &need))
 		return json_has_text(capabilities, needs);
-	if (choose_present(capabilities, engine, wanted, ret_choice))
-		return true;
-	if (version_exact(wanted, &version) < 0)
+	if (need.query && !json_has_text(capabilities, capability_query))
 		return false;
-	if (!engine)
-		engine = downloads_preferred(capabilities);
-	if (!engine || !downloads(capabilities, engine))
+	if (choose_present(capabilities, &need, ret_choice))
+		return true;
+	if (version_exact(need.version, &version) < 0)
+		return false;
+	engine = need.query ? engine_terraform : need.engine ? need.engine : downloads_preferred(capabilities);
+	if (!engine || !downloads(capabilities, engine) || !engine_serves(engine, &version, &need))
 		return false;
 	choose(ret_choice, engine, &version);
 	return true;
@@ -143,13 +188,14 @@ bool capabilities_meet(const json_t *capabilities, const char *needs, struct eng
 
 json_t *capabilities_allowed(const json_t *capabilities, const char *needs, const json_t *disabled)
 {
+	struct engine_need need;
 	struct version exact;
 	const char *version;
 	json_t *item, *allowed;
 	size_t i;
 
-	if (!json_is_array(capabilities) || !json_array_size(disabled) || !text_starts(needs, engine_wanted) ||
-		version_exact(needs + strlen(engine_wanted), &exact) == 0)
+	if (!json_is_array(capabilities) || !json_array_size(disabled) || !need_read(needs, &need) || need.engine ||
+		version_exact(need.version, &exact) == 0)
 		return json_incref((json_t *)capabilities);
 	allowed = json_array();
 	json_array_foreach((json_t *)capabilities, i, item)
@@ -168,11 +214,11 @@ enum job_fit capabilities_judge(
 	size_t i;
 
 	*ret_choice = (struct engine_choice){.engine = NULL};
-	if (!own || capabilities_meet(own, needs, ret_choice))
+	if (capabilities_meet(own, needs, ret_choice))
 		return JOB_FITS;
 	json_array_foreach((json_t *)others, i, other)
 	{
-		if (!json_is_array(other) || capabilities_meet(other, needs, &theirs))
+		if (capabilities_meet(other, needs, &theirs))
 			return JOB_WAITS;
 	}
 	if (!needs_engine(needs))
@@ -204,18 +250,40 @@ static void engines_name(const json_t *engines, struct buf *out)
 		buf_text(out, "none");
 }
 
+/* Returns the last sentence. */
+static const char *query_refusal(
+	const struct engine_need *need, const char *who, const json_t *engines, struct buf *out)
+{
+	if (!json_has_text(engines, capability_query))
+		buf_text(out, "No worker that can run this job makes queries: they are of an earlier version. ");
+	else if (need->engine)
+		buf_printf(out, "This query began with Terraform %s, which %s. ", need->version, who);
+	else
+		buf_printf(out,
+			"A query needs Terraform 1.14 or later, and OpenTofu has no queries. The query's Terraform "
+			"version is \"%s\", and %s such an engine. ",
+			need->version, who);
+	return ". Install one on a worker of the pool, or set another version in the workspace.";
+}
+
 void capabilities_refusal(const char *needs, const char *who, const json_t *engines, struct buf *out)
 {
-	const char *version, *engine = engine_read(needs, &version);
+	struct engine_need need = {.version = needs};
+	const char *engine, *end;
 
-	if (engine)
-		buf_printf(out, "This run was planned with %s %s, which %s. ", product_of(engine), version, who);
+	need_read(needs, &need);
+	engine = need.engine;
+	if (need.query)
+		end = query_refusal(&need, who, engines, out);
+	else if (engine)
+		buf_printf(out, "This run was planned with %s %s, which %s. ", product_of(engine), need.version, who);
 	else
-		buf_printf(out, "The run's Terraform version is \"%s\", which %s. ",
-			text_starts(needs, engine_wanted) ? needs + strlen(engine_wanted) : needs, who);
+		buf_printf(out, "The run's Terraform version is \"%s\", which %s. ", need.version, who);
 	buf_text(out, "There are: ");
 	engines_name(engines, out);
 	buf_text(out,
-		engine ? ". Install that engine on a worker of the pool, or start a new run."
-		       : ". Set another version in the workspace, or install that one on a worker of the pool.");
+		need.query ? end
+			: engine
+			? ". Install that engine on a worker of the pool, or start a new run."
+			: ". Set another version in the workspace, or install that one on a worker of the pool.");
 }

@@ -13,12 +13,16 @@
  *     "identity"                            it gives the programs of a run the credentials that its job document lists
  *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has
  *     "no assessment"                       it takes no plans for health assessments
+ *     "query", "no query"                   it makes queries (terraform query), or takes none
  *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
  *
  *     "engine ~> 1.11.0", "engine "         a plan: an engine that fits what the workspace asks for (version.h)
  *     "terraform 1.11.4", "tofu 1.10.6"     an apply, or a plan that runs again: the engine that planned
+ *     "query engine ~> 1.14.0", "query terraform 1.14.8"
+ *                                           the same, and a query: a worker that makes queries, and terraform 1.14 or
+ *                                           later. OpenTofu has no such command
  *     "opa", "sentinel", "cost"             the job's stage
  *     ""                                    an earlier scheduler created the job: any worker may try
  */
@@ -29,7 +33,7 @@
 
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
-extern const char *const capability_identity, *const capability_forward;
+extern const char *const capability_identity, *const capability_forward, *const capability_query;
 
 /* The beginning of a capability that refuses a stage: "no ". */
 extern const char capability_refusal[];
@@ -40,8 +44,11 @@ struct engine_choice {
 	char version[sizeof(((struct version *)0)->text)];
 };
 
-/* Returns true if the needs can be met, and by which engine. Of the engines that fit a constraint, the newest is
- * chosen; if any version fits, the preferred engine. An engine is downloaded only for one exact version. */
+/* Returns true if the version, or any that the constraint allows as far as this can be told, has `terraform query`. */
+bool version_has_query(const char *wanted);
+/* Returns true if the needs can be met, and by which engine. NULL and null are a worker of an earlier version, which
+ * gets any job but queries. Of the engines that fit a constraint, the newest is chosen; if any version fits, the
+ * preferred engine. An engine is downloaded only for one exact version. */
 bool capabilities_meet(const json_t *capabilities, const char *needs, struct engine_choice *ret_choice);
 /* Returns true if the worker takes no jobs of the stage. False for NULL and null. */
 bool capabilities_refuse(const json_t *capabilities, const char *stage);
@@ -62,9 +69,8 @@ enum job_fit {
 };
 
 /*
- * Decides on a waiting job. `own`: the capabilities of the requesting worker; NULL: a worker of an earlier version,
- * which gets any job. `others`: an array with the capabilities of the pool's other live workers that take jobs of the
- * stage; null stands for a worker of an earlier version.
+ * Decides on a waiting job. `own`: the capabilities of the requesting worker. `others`: an array with the capabilities
+ * of the pool's other live workers that take jobs of the stage.
  *
  * A job that needs an engine is refused only if the requesting worker has an engine and no live worker can run the job.
  * So in a pool without any engine it waits. A policy or an estimate that no worker can make goes to any worker that

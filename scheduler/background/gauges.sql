@@ -82,7 +82,7 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value
 from runs
-where not ended and not assessment
+where not ended and not assessment and not query
 group by status
 union all (
     select 'process', 'kind="' || kind || '",version="' || version || '"', count(*)

@@ -12,7 +12,7 @@
  *  5. A pending run is in no stage yet; any other is in one of its own, or at the decision.
  *  6. A plan-only run never reaches the decision or a later stage, and only a run with save_plan is ever parked.
  *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
- *  8. An assessment is plan-only.
+ *  8. An assessment is plan-only, and so is a query.
  *
  * A cancel only marks work as stopping. The run ends when the work has certainly ended.
  */
@@ -32,6 +32,11 @@ struct run run_created(uint32_t configured)
 bool run_ended(const struct run *run)
 {
 	return run_statuses[run->status].group == FINAL;
+}
+
+bool run_is_hidden(const struct run *run)
+{
+	return run->assessment || run->query;
 }
 
 bool run_holds(const struct run *run)
@@ -450,6 +455,24 @@ const char *run_label(const struct run *run)
 	return run_statuses[run->status].label;
 }
 
+const char *query_status_name(const struct run *run)
+{
+	switch (run->status) {
+	case RUN_PLANNED_AND_FINISHED:
+		return "finished";
+	case RUN_ERRORED:
+		return "errored";
+	case RUN_CANCELED:
+	case RUN_FORCE_CANCELED:
+		return "canceled";
+	case RUN_QUEUING:
+	case RUN_PLAN_QUEUED:
+		return "queued";
+	default:
+		return run->stage == STAGE_PLAN ? "running" : "pending";
+	}
+}
+
 bool run_accepts(const struct run *run, enum run_event_kind event)
 {
 	struct run_event probe = {.kind = event};
@@ -482,8 +505,8 @@ const char *run_check(const struct run *run)
 		return "6: a plan-only run came to the decision, or a run without save_plan is parked";
 	if (run->status == RUN_PLANNED_AND_FINISHED && !run->plan_only && run->has_changes)
 		return "7: a run with changes ended as planned and finished";
-	if (run->assessment && !run->plan_only)
-		return "8: an assessment is not plan-only";
+	if (run_is_hidden(run) && !run->plan_only)
+		return "8: an assessment or a query is not plan-only";
 	return NULL;
 }
 

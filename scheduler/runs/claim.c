@@ -124,7 +124,7 @@ static int claim_judge(struct claiming *c, const struct claim_pick_row *row, str
 	json_auto_t *own = capabilities_allowed(c->capabilities, needs, c->disabled), *others = NULL;
 
 	*ret_fit = JOB_FITS;
-	if (!own || capabilities_meet(own, needs, &job->engine))
+	if (capabilities_meet(own, needs, &job->engine))
 		return 0;
 	if (!c->others && workers_capabilities(c->store, c->pool, c->worker, &c->others, err) < 0)
 		return -1;

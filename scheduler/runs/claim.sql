@@ -120,7 +120,11 @@ left join me m on true;
 with claimed as (
     update jobs j
     set state = 'claimed', worker_id = :worker, token_hash = u.hash,
-        needs = case when u.engine <> '' then u.engine || ' ' || u.version else j.needs end,
+        needs = case
+            when u.engine <> ''
+                then case when j.needs like 'query %' then 'query ' else '' end || u.engine || ' ' || u.version
+            else j.needs
+        end,
         run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end,
         lease_until = now() + make_interval(secs => :lease_seconds),
         log_base = o.log_length,

@@ -13,6 +13,7 @@
 -- gives: job text, attempt integer, stage text, run text, log text, organization text, organization_id text,
 -- project text, workspace jsonb, working_directory text, configuration_version text, commit jsonb, engine text,
 -- terraform_version text, destroy boolean, refresh boolean, refresh_only boolean, generate_config boolean,
+-- query boolean,
 -- debug boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, invoke_addrs jsonb,
 -- has_state boolean, has_init boolean, has_plan_json boolean, watched boolean, json_later boolean,
 -- time_limit bigint, stop smallint, pool text, waited numeric, waited_free numeric null,
@@ -35,7 +36,7 @@ select j.id as job, j.attempt, j.stage, r.id as run,
         when j.stage = 'apply' or p.engine <> '' then coalesce(p.terraform_version, '')
         else i.terraform_version
     end as terraform_version,
-    i.is_destroy as destroy, i.refresh, i.refresh_only, i.allow_config_generation as generate_config,
+    i.is_destroy as destroy, i.refresh, i.refresh_only, i.allow_config_generation as generate_config, r.query,
     i.debugging_mode as debug, i.json_log,
     coalesce(i.target_addrs, '[]') as target_addrs,
     coalesce(i.replace_addrs, '[]') as replace_addrs,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "proto/capabilities.h"
 #include "scheduler/runs/run_create.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/access/response_scope.h"
@@ -163,6 +164,19 @@ static int pool_check(const struct round *r, const struct run_draft *p, struct e
 	return pool ? pool_use_check(r->store, pool, &use, pointer, err) : 0;
 }
 
+/* The version of a constraint or of "latest" is known when a worker claims the job. */
+static int query_check(const struct run_draft *p, struct err *err)
+{
+	const char *own = p->creation->order->terraform_version;
+	const char *version = own ? own : p->workspace->terraform_version;
+
+	if (!p->creation->order->query || version_has_query(version))
+		return 0;
+	return err_at(err, own ? "/data/attributes/terraform-version" : "/data/relationships/workspace",
+		"%s Terraform version %s has no queries: terraform query needs 1.14 or later",
+		own ? "Query's" : "Workspace's", version);
+}
+
 static int workspace_check(const struct run_draft *p, struct err *err)
 {
 	if (p->workspace->is_disabled)
@@ -177,7 +191,7 @@ static int workspace_check(const struct run_draft *p, struct err *err)
 			"Workspace must not use local execution: it runs nothing here");
 	if (p->creation->order->is_destroy && !p->workspace->destroyable)
 		return err_at(err, "/data/attributes/is-destroy", "Is destroy is not allowed by the workspace");
-	return 0;
+	return query_check(p, err);
 }
 
 /* ---- the fixed inputs of a run ---- */
@@ -268,6 +282,7 @@ static struct run run_ordered(const struct run_draft *p)
 		order->plan_only == CHOICE_UNSET ? p->configuration->speculative : order->plan_only == CHOICE_YES;
 	run.plan_only |= only_planned(p);
 	run.assessment = order->assessment;
+	run.query = order->query;
 	run.auto_apply = auto_apply && !run.plan_only && p->workspace->may_apply;
 	run.save_plan = order->save_plan;
 	run.allow_empty_apply = order->allow_empty_apply;
@@ -320,9 +335,10 @@ static json_t *input_row(const struct run_draft *p)
 		json_pack("{sb sb sb sb sb sb sO? sO? so so}", "is_destroy", order->is_destroy, "refresh",
 			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
 			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
-			p->workspace->structured_run_output && !order->plain_log, "target_addrs", order->target_addrs,
-			"replace_addrs", order->replace_addrs, "policy_paths", array_or_empty(order->policy_paths),
-			"invoke_action_addrs", array_or_empty(order->invoke_action_addrs)));
+			order->query || (p->workspace->structured_run_output && !order->plain_log), "target_addrs",
+			order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
+			array_or_empty(order->policy_paths), "invoke_action_addrs",
+			array_or_empty(order->invoke_action_addrs)));
 	return row;
 }
 
@@ -348,7 +364,7 @@ static int inputs_insert(struct round *r, struct err *err)
 
 static bool has_stages(const struct run_draft *p)
 {
-	return !p->row.run.assessment &&
+	return !run_is_hidden(&p->row.run) &&
 		(p->workspace->has_tasks || p->workspace->has_policies || p->workspace->has_costs);
 }
 
@@ -490,7 +506,7 @@ static int assessments_cancel(struct round *r, struct db_array *kicked, struct e
 	for (size_t i = 0; i < r->count; i++) {
 		const struct run_draft *p = &r->drafts[i];
 
-		if (p->row.run.assessment || !p->workspace->assessment_run_id)
+		if (run_is_hidden(&p->row.run) || !p->workspace->assessment_run_id)
 			continue;
 		text_copy(items[count].run.text, ID_SIZE, p->workspace->assessment_run_id);
 		items[count].event.kind = EV_CANCELED;

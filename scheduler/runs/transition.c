@@ -32,16 +32,27 @@ static void note_stage(const struct run_change *change)
 				stages[before->stage].name, operation_status_name(verdict->marks[i].status));
 }
 
+/* Assessments are counted when they are evaluated. */
+static void note_end(const struct run_change *change)
+{
+	const struct run *run = &change->verdict->run;
+
+	if (run->query)
+		metric_addf(M_QUERIES, 1, "outcome=\"%s\"", query_status_name(run));
+	else if (!run->assessment)
+		metric_addf(M_RUNS_ENDED, 1, "outcome=\"%s\",source=\"%s\"", run_statuses[run->status].name,
+			change->row->source);
+}
+
 static void note_transition(const struct run_change *change)
 {
 	const struct run *run = &change->verdict->run;
 	char labels[64];
 
-	if (!run->assessment)
+	if (!run_is_hidden(run))
 		note_stage(change);
-	if (run_ended(run) && !run_ended(&change->row->run) && !run->assessment)
-		metric_addf(M_RUNS_ENDED, 1, "outcome=\"%s\",source=\"%s\"", run_statuses[run->status].name,
-			change->row->source);
+	if (run_ended(run) && !run_ended(&change->row->run))
+		note_end(change);
 	if (!change->verdict->reached_count)
 		return;
 	snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[run->status].name);

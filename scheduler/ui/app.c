@@ -92,6 +92,12 @@ int ui_short_run(struct request *req, struct response *res, struct err *err)
 	return redirect(req, res, "/app/:organization/workspaces/:workspace/runs/:run");
 }
 
+int ui_short_query(struct request *req, struct response *res, struct err *err)
+{
+	(void)err;
+	return redirect(req, res, "/app/:organization/workspaces/:workspace/queries/:query_run");
+}
+
 /* /app/ORGANIZATION/settings: the workspace of that name, or else the first of the organization's settings, which every
  * member may see (web/src/pages/org_settings/sections.ts). The caller learns of no workspace that it may not read. */
 int ui_short_settings(struct request *req, struct response *res, struct err *err)

@@ -13,6 +13,8 @@ import psycopg
 from support.assessed import Assessments, found
 from support.fake_worker import FakeWorker
 from support.people import People
+from support.queried import Queries
+from support.queried import found as listed
 from support.receiver import says
 from support.servers import ROOT
 from support.synthetic import change, plan
@@ -37,6 +39,8 @@ PAGES = {
     "/app/:org/workspaces/:ws/health": "Last assessment",
     "/app/:org/workspaces/:ws/change-requests": "Subject",
     "/app/:org/workspaces/:ws/change-requests/:request": "No, it is open",
+    "/app/:org/workspaces/:ws/queries": "Finished",
+    "/app/:org/workspaces/:ws/queries/:query": "2 resources",
     "/app/:org/workspaces/:ws/settings/general": "Working directory",
     "/app/:org/workspaces/:ws/settings/version-control": "Connect a repository",
     "/app/:org/workspaces/:ws/settings/locking": "In use by",
@@ -90,6 +94,8 @@ VIEWS = {
     "/app/:org/workspaces/:ws/change-requests?archived=true": "Archived",
     "/app/:org/workspaces/empty/change-requests": "No open change requests",
     "/app/:org/workspaces/storage/health": "Health assessments are off",
+    "/app/:org/workspaces/storage/queries": "No query yet",
+    "/app/:org/workspaces/:ws/queries/:failedquery": "The folder is missing",
     "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
@@ -307,6 +313,7 @@ class RichSite:
         ids["applied"] = self.ended(applied, "applied")
         self.make_health()
         self.make_requests()
+        self.make_queries()
         errored = self.run("net-prod", "Break it")
         self.plan(errored, "failed", error=self.say("exit status 1"))
         ids["errored"] = self.ended(errored, "errored")
@@ -337,6 +344,12 @@ class RichSite:
             api.post("organizations/acme/explorer/bulk-actions", {"data": {"type": "bulk_actions", "attributes": attributes}})
         ids["request"], archived = (item["id"] for item in api.get(f"workspaces/{ids['net-prod']}/change-requests").data)
         api.post(f"workspaces/change-requests/{archived}")
+
+    def make_queries(self):
+        """In net-prod: a query that has found two files, and one that has failed."""
+        queries, workspace, say = Queries(self.api, self.worker), self.ids["net-prod"], self.say
+        self.ids["query"] = queries.finished(workspace, listed("one", "two", config=say('resource "folder_file" "one" {\n}', size="text"), say=say))
+        self.ids["failedquery"] = queries.finished(workspace, say("no results\n"), "errored", error=say("The folder is missing"))
 
     def make_waiting(self):
         api, ids, say, worker = self.api, self.ids, self.say, self.worker

@@ -171,6 +171,10 @@ SAMPLES = {
         "message": text(long=HUGE), "is-destroy": flag(), "refresh": flag(True), "refresh-only": flag(), "plan-only": flag(), "auto-apply": flag(), "save-plan": flag(), "allow-empty-apply": flag(),
         "allow-config-generation": flag(), "target-addrs": texts(), "replace-addrs": texts(), "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
+    "queries_create": Sample("queries", {
+        "source": text("tfe-api", "", long=256), "terraform-version": text("1.14.8", "1.13.3"), "generate-config-out": flag(),
+        "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
+    }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel", "override_window")},
     "admin_runs_force_cancel": Comment(""),
     "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),

@@ -18,7 +18,7 @@ from support.browser import Browser
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
-OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+OBJECT_IN_BODY = {"runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
@@ -216,6 +216,8 @@ class Tenant:
             self.jobs[place] = self.fake_worker.take(run, "plan")
         ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
                     "index": "0", "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
+        self.make("query_run", "queries", "queries", {"source": f"{mark}-source", "terraform-version": "1.14.8"}, {"workspace": self.link("workspaces", "workspace")})
+        api.post(f"queries/{ids['query_run']}/actions/cancel")
         self.make_unrecorded()
         self.make("comment", f"runs/{ids['run']}/comments", "comments", {"body": f"{mark}-comment"})
         ids["event"] = api.get(f"runs/{ids['run']}/run-events").data[0]["id"]

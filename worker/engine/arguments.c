@@ -44,6 +44,15 @@ void arguments_plan(const struct assignment *assignment, const char *var_file, c
 		texts_add(args, "-generate-config-out=%s.tf", plan);
 }
 
+void arguments_query(const char *var_file, const char *generated, struct texts *args)
+{
+	TEXTS_ADD(args, "query", "-no-color", "-json");
+	if (var_file)
+		texts_add(args, "-var-file=%s", var_file);
+	if (generated)
+		texts_add(args, "-generate-config-out=%s", generated);
+}
+
 void arguments_show(const char *plan, struct texts *args)
 {
 	TEXTS_ADD(args, "show", "-json", "-no-color", plan);

@@ -19,6 +19,7 @@ static const struct {
 	{"policy", "sentinel"},
 	{"cost", "cost"},
 	{"assessment", "assessment"},
+	{"query", "query"},
 };
 
 static bool has(const char *list, const char *kind)
@@ -51,7 +52,7 @@ int accept_check(const char *list, struct err *err)
 		if (!is_kind(item))
 			return err_set(err, ERR_INVALID,
 				"--accept: there is no kind of job \"%.64s\": name plan, apply, policy, cost, "
-				"assessment and git, separated by commas without spaces, or none",
+				"assessment, query and git, separated by commas without spaces, or none",
 				item);
 	return 0;
 }

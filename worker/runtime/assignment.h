@@ -41,7 +41,8 @@ struct assignment {
 	char *working_directory; /* owned; relative, "" for the top; no ".." in it */
 	bool destroy, refresh, refresh_only, json_log;
 	bool watched;  /* a terraform CLI that applies without asking watches the run */
-	bool generate; /* the engine may write configuration for imported resources */
+	bool query;    /* of a plan: resources are listed instead (terraform query) */
+	bool generate; /* the engine may write configuration for imported resources, and for those that a query finds */
 	bool debug;    /* the engine logs at its most verbose level */
 	bool has_state, has_init;
 	bool json_later;                     /* the plan's JSON may be sent after the result */

@@ -46,8 +46,10 @@ static json_t *list_make(const struct worker *worker)
 		helper_add(list, "sentinel", "runyard-policy");
 	if (has_engine || *options->price_books || *options->infracost)
 		json_array_append_new(list, json_string("cost"));
-	if (has_engine)
+	if (has_engine) {
+		json_array_append_new(list, json_string(capability_query));
 		helper_add(list, capability_identity, "runyard-vault");
+	}
 	if (worker->forwards)
 		json_array_append_new(list, json_string(capability_forward));
 	return list;

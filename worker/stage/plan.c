@@ -14,7 +14,7 @@
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
 
-static void log_line_came(void *data, const char *line, size_t len)
+void plan_line_came(void *data, const char *line, size_t len)
 {
 	struct job *job = data;
 
@@ -95,12 +95,16 @@ static void step_plan(struct job *job)
 		.with_credentials = true,
 		.output = OUTPUT_LOG,
 		.kind = {.in_order = true},
-		.on_line = log_line_came,
+		.on_line = plan_line_came,
 		.done = plan_done};
 	_cleanup_(freep) char *variables = command_path(job, WORKDIR_VARIABLES);
 	_cleanup_(freep) char *plan = command_path(job, WORKDIR_PLAN);
 	_cleanup_(closep) int given = beneath_open(job->dir.root, WORKDIR_VARIABLES, O_RDONLY, 0);
 
+	if (job->assignment.query) {
+		query_run(job, given < 0 ? NULL : variables);
+		return;
+	}
 	arguments_plan(&job->assignment, given < 0 ? NULL : variables, plan, &command.args);
 	command_run(job, &command);
 }
@@ -136,6 +140,8 @@ bool plan_is_shown(const struct job *job)
 {
 	_cleanup_(closep) int plan = -1;
 
+	if (job->assignment.query)
+		return false;
 	if (job->optional)
 		return !job->lost && job->stop == STOP_NONE;
 	if (job->assignment.stage == STAGE_APPLY)

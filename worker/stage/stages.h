@@ -71,6 +71,10 @@ void job_upload_init(struct job *job, int bundle);
 
 /* plan.c: whether the plan is to be shown as JSON. True also for a failed plan that was to write configuration. */
 bool plan_is_shown(const struct job *job);
+/* Takes the counts and the first error from a line of the log. */
+void plan_line_came(void *data, const char *line, size_t len);
+/* query.c: lists resources in place of the plan. `var_file` may be NULL. */
+void query_run(struct job *job, const char *var_file);
 void step_show(struct job *job);
 
 /* settle.c: waits for uploads, the log and the last state. */

@@ -125,19 +125,25 @@ static int read_variables(const struct request *req, struct run_create_params *o
 
 /* ---- texts ---- */
 
+static int read_version(const struct request *req, struct run_create_params *order, struct err *err)
+{
+	if (body_text(req, "terraform-version", &order->terraform_version, err) < 0)
+		return -1;
+	return order->terraform_version ? engine_version_check(req, order->terraform_version, err) : 0;
+}
+
 static int read_texts(const struct request *req, struct run_create_params *order, struct err *err)
 {
 	const char *message = NULL;
 
-	if (body_long_text(req, "message", &message, err) < 0 ||
-		body_text(req, "terraform-version", &order->terraform_version, err) < 0)
+	if (body_long_text(req, "message", &message, err) < 0)
 		return -1;
 	if (message)
 		order->message = message;
 	if (message && strlen(message) > MAX_MESSAGE)
 		return err_at(
 			err, "/data/attributes/message", "Message is too long (maximum is %d bytes)", MAX_MESSAGE);
-	return order->terraform_version ? engine_version_check(req, order->terraform_version, err) : 0;
+	return read_version(req, order, err);
 }
 
 /* Only the CLI's cloud integration renders JSON lines. The older remote backend sends a version but no integration
@@ -170,5 +176,27 @@ int run_create_params_read(const struct request *req, struct run_create_params *
 		read_flags(req, ret_order, err) < 0 || read_texts(req, ret_order, err) < 0 ||
 		read_lists(req, ret_order, err) < 0)
 		return -1;
+	return read_variables(req, ret_order, err);
+}
+
+int query_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err)
+{
+	enum { MAX_SOURCE = 255 };
+
+	*ret_order = (struct run_create_params){.actor = req->actor.user.text,
+		.source = req->bearer ? "tfe-api" : "tfe-ui",
+		.message = "Query",
+		.plan_only = CHOICE_YES,
+		.auto_apply = CHOICE_NO,
+		.allow_config_generation = true,
+		.query = true};
+	if (body_to_one(req, "configuration-version", "configuration-versions", &ret_order->configuration_version_id,
+		    err) < 0 ||
+		body_text(req, "source", &ret_order->source, err) < 0 ||
+		body_bool(req, "generate-config-out", &ret_order->allow_config_generation, err) < 0 ||
+		read_version(req, ret_order, err) < 0)
+		return -1;
+	if (!ret_order->source || !*ret_order->source || strlen(ret_order->source) > MAX_SOURCE)
+		return err_at(err, "/data/attributes/source", "Source must be a text of 1 to %d bytes", MAX_SOURCE);
 	return read_variables(req, ret_order, err);
 }

@@ -8,5 +8,7 @@
 /* Reads a new run from the body, without its workspace. Texts and lists are borrowed from the body. ERR_INVALID with a
  * pointer. */
 int run_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err);
+/* The same for a query run. */
+int query_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err);
 
 #endif

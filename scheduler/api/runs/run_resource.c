@@ -9,18 +9,24 @@
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
+bool run_is_force_cancelable(const struct run_view_row *row)
+{
+	struct run run = RUN_OF_ROW(row);
+
+	return run_situation(&run) == AT_STOPPING && row->cooled_off;
+}
+
 /* Each of the API's `actions` corresponds to an event that the run, or the hold of its lost apply, would accept now. */
 static json_t *run_actions(const struct run_view_row *row)
 {
 	struct run run = RUN_OF_ROW(row);
 	struct hold hold = HOLD_OF_ROW(row);
-	bool forced = run_situation(&run) == AT_STOPPING && row->cooled_off;
 
 	return json_pack("{sb sb sb sb sb}", "is-cancelable",
 		run_accepts(&run, EV_CANCELED) || hold_accepts(&hold, HOLD_CANCELED), "is-confirmable",
 		run_accepts(&run, EV_CONFIRMED), "is-discardable", run_accepts(&run, EV_DISCARDED),
-		"is-force-cancelable", forced || hold_accepts(&hold, HOLD_FORCE_CANCELED), "is-window-overridable",
-		run_accepts(&run, EV_OPENED));
+		"is-force-cancelable", run_is_force_cancelable(row) || hold_accepts(&hold, HOLD_FORCE_CANCELED),
+		"is-window-overridable", run_accepts(&run, EV_OPENED));
 }
 
 /* The label of a canceled apply: the number of resources that it changed. Without numbers, the worker was lost. */
@@ -60,7 +66,7 @@ static const struct permission_shown permissions[] = {
 	{"can-read-plan-json", CAN_READ_PLAN_JSON},
 };
 
-static int run_variables(struct store *store, const struct run_view_row *run, json_t **ret_variables, struct err *err)
+int run_variables(struct store *store, const struct run_view_row *run, json_t **ret_variables, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VARIABLES_LIMIT);
 

@@ -29,12 +29,14 @@ case
     when :w.hold_job_id is not null then 'held'
     when :w.current_run_id is not null or :w.has_queue
         or exists (
-            select 1 from runs r where r.workspace_id = :w.id and not r.ended and not r.saved and not r.assessment
+            select 1
+            from runs r
+            where r.workspace_id = :w.id and not r.ended and not r.saved and not r.assessment and not r.query
         ) then 'busy'
     when (
             select r.status
             from runs r
-            where r.workspace_id = :w.id and not r.assessment
+            where r.workspace_id = :w.id and not r.assessment and not r.query
             order by r.position desc
             limit 1
         ) in ('errored', 'canceled', 'force_canceled', 'discarded', 'policy_soft_failed') then 'last-run'

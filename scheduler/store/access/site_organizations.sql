@@ -5,7 +5,11 @@
 o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
     coalesce((select runs from run_quotas q where q.organization_id = o.id), 0) as run_limit,
     coalesce((select workspaces from organization_totals c where c.organization_id = o.id), 0) as workspaces,
-    (select count(*) from runs r where r.organization_id = o.id and not r.ended and not r.assessment) as current_runs,
+    (
+        select count(*)
+        from runs r
+        where r.organization_id = o.id and not r.ended and not r.assessment and not r.query
+    ) as current_runs,
     (
         select coalesce(jsonb_agg(u.id order by u.created_at, u.id), '[]')
         from teams t

@@ -91,10 +91,10 @@ void changes_create(struct changes *changes, const struct run_row *row, const ch
 		run_columns(&row->id, run, json_pack("{ss}", run_statuses[run->status].timestamp, changes->now));
 
 	json_object_update_new(columns,
-		json_pack("{ss ss si sb sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
+		json_pack("{ss ss si sb sb sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
 			row->organization.text, "stages", (int)run->stages, "plan_only", run->plan_only, "assessment",
-			run->assessment, "save_plan", run->save_plan, "auto_apply", run->auto_apply,
-			"allow_empty_apply", run->allow_empty_apply));
+			run->assessment, "query", run->query, "save_plan", run->save_plan, "auto_apply",
+			run->auto_apply, "allow_empty_apply", run->allow_empty_apply));
 	add_to(changes, CHANGED_NEW_RUNS, columns);
 	add_new_operation(changes, &row->id, STAGE_PLAN);
 	add_new_operation(changes, &row->id, STAGE_APPLY);
@@ -296,7 +296,7 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 {
 	bool held = run_holds(&change->row->run), holds = run_holds(&change->verdict->run);
 
-	if (change->row->run.assessment)
+	if (run_is_hidden(&change->row->run))
 		return;
 	if (run_ended(&change->verdict->run) && !run_ended(&change->row->run)) {
 		add_to(changes, CHANGED_ENDED_RUNS,
@@ -369,9 +369,10 @@ static void add_audit(struct changes *changes, const struct run_change *change)
 		run_ended(&change->row->run))
 		return;
 	add_to(changes, CHANGED_AUDITS,
-		json_pack("{ss ss ss ss}", "run", change->row->id.text, "workspace", change->row->workspace.text,
-			"organization", change->row->organization.text, "action",
-			run_statuses[change->verdict->run.status].name));
+		json_pack("{ss ss ss ss ss}", "type", change->row->run.query ? "query" : "run", "resource",
+			change->row->run.query ? id_sibling(change->row->id.text, "query").text : change->row->id.text,
+			"workspace", change->row->workspace.text, "organization", change->row->organization.text,
+			"action", run_statuses[change->verdict->run.status].name));
 }
 
 static void add_notification(struct changes *changes, const struct run_change *change)

@@ -14,7 +14,7 @@ jsonb_to_recordset(:rows::jsonb) as u(:columns);
 -- `rows` of this and all following statements: a JSON array.
 -- takes: rows jsonb
 :changes_insert(runs, {
-    id, workspace_id, organization_id, status, stage, stages, plan_only, assessment, save_plan, auto_apply,
+    id, workspace_id, organization_id, status, stage, stages, plan_only, assessment, query, save_plan, auto_apply,
     allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, status_timestamps
 });
 
@@ -70,14 +70,15 @@ from :changes_rows({run_id text, error text, confirmed_by text, canceled_by text
 where i.run_id = u.run_id;
 
 -- statement: changes_new_jobs
--- A job needs the engine and the version of its plan, or a worker for its stage.
--- index: operations_pkey, run_inputs_pkey
+-- A job needs the engine and the version of its plan, or a worker for its stage. A query also needs a worker that makes
+-- queries.
+-- index: operations_pkey, run_inputs_pkey, runs_pkey
 -- takes: like changes_new_runs
 insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class, needs)
 select u.id, u.run_id, u.workspace_id, u.organization_id, u.pool_id, u.stage, u.class,
     coalesce(
         case
-            when u.stage = 'plan' then 'engine ' || i.terraform_version
+            when u.stage = 'plan' then case when r.query then 'query ' else '' end || 'engine ' || i.terraform_version
             when u.stage <> 'apply' then u.stage
             when p.engine <> '' then p.engine || ' ' || p.terraform_version
         end,
@@ -86,6 +87,7 @@ select u.id, u.run_id, u.workspace_id, u.organization_id, u.pool_id, u.stage, u.
 from :changes_rows({
     id text, run_id text, workspace_id text, organization_id text, pool_id text, stage text, class smallint
 })
+join runs r on r.id = u.run_id
 left join run_inputs i on i.run_id = u.run_id
 left join operations p on p.id = 'plan' || substr(u.run_id, 4);
 
@@ -239,5 +241,6 @@ where w.id = e.workspace;
 -- takes: like changes_new_runs
 insert into audit_events
     (id, organization_id, actor_type, actor_name, request_id, action, resource_type, resource_id, workspace_id)
-select gen_random_uuid(), organization, 'system', 'runyard-scheduler', gen_random_uuid(), action, 'run', run, workspace
-from :changes_rows({run text, workspace text, organization text, action text});
+select gen_random_uuid(), organization, 'system', 'runyard-scheduler', gen_random_uuid(), action, type, resource,
+    workspace
+from :changes_rows({type text, resource text, workspace text, organization text, action text});

@@ -53,6 +53,13 @@ struct run run_of_words(const char *status, const char *stage, const struct run 
 	return run;
 }
 
+int query_runs_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, query_runs_list, .workspace_id = workspace_id,
+		.user = response_scope_user(store->scope), .limit = range.limit, .offset = range.offset);
+}
+
 /* Whether the filter excludes ended runs. */
 static bool filter_is_live(const struct run_filter *filter)
 {

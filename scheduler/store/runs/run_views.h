@@ -22,6 +22,7 @@ int run_belongs(struct store *store, const char *run_id, const char *workspace_i
 		&(struct run){                                                                                         \
 			.stages = (uint32_t)(row)->stages,                                                             \
 			.assessment = (row)->assessment,                                                               \
+			.query = (row)->query,                                                                         \
 			.plan_only = (row)->plan_only,                                                                 \
 			.save_plan = (row)->save_plan,                                                                 \
 			.auto_apply = (row)->auto_apply,                                                               \
@@ -52,6 +53,11 @@ struct run_filter {
 int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
 /* Counts the runs on all pages: one runs_total_row, available later. */
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
+
+/* A page of the workspace's query runs, the newest first: run_view_row with `total`; a row with a null id if the page
+ * is empty. */
+int query_runs_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 
 /* The last runs of each workspace whose runs the requester may read, plan-only runs excluded: workspace_id, and runs, a
  * JSON array of {id, status}, the newest first. */

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- shape: run_view
--- id text, workspace_id text, organization_id text, position bigint, status text, stage text, stages integer,
--- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
--- underway boolean, queued boolean, stopping smallint, holds boolean, ended boolean, status_timestamps jsonb,
--- canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean,
--- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, assessment boolean,
+-- total bigint optional, id text, workspace_id text, organization_id text, position bigint, status text, stage text,
+-- stages integer, plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean,
+-- has_changes boolean, underway boolean, queued boolean, stopping smallint, holds boolean, ended boolean,
+-- status_timestamps jsonb, canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean,
+-- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, assessment boolean, query boolean,
 -- hold_stop smallint null,
 -- hold_engine_ended boolean, hold_past_deadline boolean, hold_settled boolean, hold_restored boolean,
 -- hold_unrecorded boolean, rights bigint, configuration_version_id text, message text, source text,
@@ -148,7 +148,7 @@ coalesce(:organization_id::text, (select organization_id from workspaces where i
 -- The conditions on the run's row. Plans are generic (db/db.c), so `among` states the condition that an index serves,
 -- without parameters that may be null.
 where :among
-    and not r.assessment
+    and not r.assessment and not r.query
     and (:workspace_id::text is null or r.workspace_id = :workspace_id)
     and (:status::text is null or r.status = any(string_to_array(:status, ',')))
     and (
@@ -383,6 +383,18 @@ from workspaces w
 where w.id = any(:workspace_ids::text[])
     and :scope_has(:user, :rights_in_workspace(:user, w.organization_id, w.id), 2);
 
+-- statement: query_runs_list
+-- One page of a workspace's query runs, the newest first, with the total in each row; one row without a run if the page
+-- is empty.
+-- index: comments_run, cost_estimates_run_id_key, policy_evaluations_run_id_kind_key, run_events_run, runs_queries,
+-- runs_queue, task_stages_run_id_stage_key
+-- takes: workspace_id text, user text, limit bigint, offset bigint
+-- gives: run_view
+select c.total, q.*
+from (select count(*) as total from runs where workspace_id = :workspace_id and query) c
+left join (:runs_page({}, {where r.workspace_id = :workspace_id and r.query}, desc)) q on true
+order by q.position desc;
+
 -- shape: operation
 -- id text, run_id text, status text, status_timestamps jsonb, additions integer null, changes integer null,
 -- destructions integer null, imports integer null, terraform_version text null, worker_id text null,
@@ -469,7 +481,7 @@ join workspaces w on w.id = r.workspace_id;
 -- takes: statuses text, search text, from timestamptz, to timestamptz, limit bigint, offset bigint
 -- gives: site_run
 :site_runs()
-where not r.assessment
+where not r.assessment and not r.query
     and (:statuses::text is null or r.status = any(string_to_array(:statuses, ',')))
     and (
         :search::text is null

@@ -92,7 +92,7 @@ from (
     cross join lateral (
         select id
         from runs
-        where organization_id = t.organization_id and not assessment
+        where organization_id = t.organization_id and not assessment and not query
             and :runs_in_scope(
                 ((:rights_in_organization(:user, t.organization_id)) & 2 <> 0), :user, workspace_id)
         order by position desc

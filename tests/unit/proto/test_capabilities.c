@@ -101,6 +101,39 @@ static void check_allowed(const char *capabilities, const char *needs, const cha
 	assert_true(json_equal(actual, expected));
 }
 
+#define QUERYING "[\"tofu 1.15.0\", \"terraform 1.13.3\", \"terraform 1.14.8\", \"terraform 1.14.0-rc1\", \"query\"]"
+
+static void a_query_gets_a_terraform_that_has_queries(void **state)
+{
+	(void)state;
+	check(QUERYING, "query engine ", "terraform 1.14.8");
+	check(QUERYING, "query engine latest", "terraform 1.14.8");
+	check(QUERYING, "query engine >= 1.5.0", "terraform 1.14.8");
+	check(QUERYING, "query engine 1.14.0-rc1", "terraform 1.14.0-rc1");
+	check(QUERYING, "query terraform 1.14.8", "terraform 1.14.8");
+	check(QUERYING, "query engine 1.13.3", "no");
+	check(QUERYING, "query engine ~> 1.13.0", "no");
+	check(QUERYING, "query engine 1.15.0", "no");
+	check("[\"terraform 1.14.8\"]", "query engine ", "no");
+	check("[\"terraform 1.14.8\"]", "query terraform 1.14.8", "no");
+	check("[\"tofu 1.10.6\", \"download tofu\", \"download terraform\", \"query\"]", "query engine 1.14.8",
+		"terraform 1.14.8");
+	check("[\"tofu 1.10.6\", \"download tofu\", \"query\"]", "query engine 1.14.8", "no");
+	check("[\"download terraform\", \"query\"]", "query engine 1.13.3", "no");
+}
+
+static void a_worker_of_an_earlier_version_gets_any_job_but_queries(void **state)
+{
+	struct engine_choice choice;
+
+	(void)state;
+	assert_true(capabilities_meet(NULL, "engine 1.14.8", &choice) && capabilities_meet(NULL, "opa", &choice));
+	assert_false(capabilities_meet(NULL, "query engine ", &choice));
+	assert_true(version_has_query("1.14.0") && version_has_query("1.14.0-rc1") && version_has_query("2.0.0"));
+	assert_true(version_has_query("") && version_has_query("latest") && version_has_query("~> 1.13"));
+	assert_false(version_has_query("1.13.9") || version_has_query("= 0.14.11") || version_has_query("v1.5.7"));
+}
+
 static void disabled_versions_are_used_only_if_exact(void **state)
 {
 	static const char all[] = "[\"terraform 1.5.7\", \"tofu 1.10.6\", \"opa\"]";
@@ -184,6 +217,8 @@ int main(void)
 		cmocka_unit_test(an_apply_gets_the_engine_of_its_plan),
 		cmocka_unit_test(only_an_exact_version_is_downloaded),
 		cmocka_unit_test(other_stages_need_their_program),
+		cmocka_unit_test(a_query_gets_a_terraform_that_has_queries),
+		cmocka_unit_test(a_worker_of_an_earlier_version_gets_any_job_but_queries),
 		cmocka_unit_test(disabled_versions_are_used_only_if_exact),
 		cmocka_unit_test(a_job_fits_waits_or_is_refused),
 		cmocka_unit_test(a_worker_refuses_only_stages_that_it_names),

@@ -202,6 +202,15 @@ static void a_plan_has_the_runs_options(void **state)
 	arguments_plan(&assignment, NULL, "/p", &args);
 	assert_true(has(&args, "-generate-config-out=/p.tf"));
 	assert_false(has(&args, "-var-file=/v") || has(&args, "-var-file=(null)"));
+	texts_release(&args);
+	args = (struct texts){.items = NULL};
+	arguments_query("/v", "/p.tf", &args);
+	assert_string_equal(args.items[0], "query");
+	assert_true(has(&args, "-json") && has(&args, "-var-file=/v") && has(&args, "-generate-config-out=/p.tf"));
+	texts_release(&args);
+	args = (struct texts){.items = NULL};
+	arguments_query(NULL, NULL, &args);
+	assert_int_equal(args.count, 3);
 	assignment_release(&assignment);
 }
 

@@ -180,6 +180,7 @@ const frameOrder: readonly (FramePage | "latest")[] = [
 	"variables",
 	"health",
 	"requests",
+	"queries",
 	"settings",
 ];
 

@@ -4,7 +4,7 @@
 import { flag, linkOf, object, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 
-export type FramePage = "overview" | "runs" | "states" | "variables" | "health" | "requests" | "settings";
+export type FramePage = "overview" | "runs" | "states" | "variables" | "health" | "requests" | "queries" | "settings";
 
 export const frameWords: Readonly<Record<FramePage, string>> = {
 	overview: "Overview",
@@ -13,6 +13,7 @@ export const frameWords: Readonly<Record<FramePage, string>> = {
 	variables: "Variables",
 	health: "Health",
 	requests: "Change requests",
+	queries: "Queries",
 	settings: "Settings",
 };
 
@@ -23,6 +24,7 @@ const below: Readonly<Record<FramePage, string>> = {
 	variables: "/variables",
 	health: "/health",
 	requests: "/change-requests",
+	queries: "/queries",
 	settings: "/settings/general",
 };
 

@@ -52,6 +52,29 @@ test("each resource of an apply has a row, what failed and what runs first", () 
 	);
 });
 
+test("each resource that a query finds has a row, with its identity in the order of names", () => {
+	const found = {
+		address: "list.folder_file.all",
+		display_name: "a",
+		resource_type: "folder_file",
+		identity: { region: "eu", id: 7, tags: ["x"] },
+	};
+	const progress = read(
+		line("list_start", 0, { list_start: { address: "list.folder_file.all" } }),
+		line("list_resource_found", 1, { list_resource_found: found }),
+		line("list_resource_found", 1, { list_resource_found: { ...found, config: "resource {}", import_config: "import {}" } }),
+		line("list_resource_found", 1, {}),
+		line("list_complete", 2, { list_complete: { address: "list.folder_file.all", total: 3 } }),
+	);
+	const row = { address: "list.folder_file.all", type: "folder_file", identity: 'id=7, region=eu, tags=["x"]', name: "a", config: "" };
+	assert.deepEqual(progress.queried, [
+		row,
+		{ ...row, config: "resource {}\n\nimport {}" },
+		{ address: "", type: "", identity: "", name: "", config: "" },
+	]);
+	assert.equal(progress.queriedCount, 3);
+});
+
 test("a destruction whose provisioner fails has failed: the resource is not tainted", () => {
 	const progress = read(
 		planned("a.b", "replace"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// The lines of JSON that `terraform plan -json` and `terraform apply -json` write, and what they add up to.
+// The lines of JSON that `terraform plan -json`, `apply -json` and `query -json` write, and what they add up to.
 
 import { listIn, type Members, membersOf, textIn } from "../../../core/resource.ts";
 
@@ -38,6 +38,14 @@ export type PlannedChange = {
 	readonly previous: string; // the address before a move
 	readonly reason: string;
 };
+// A resource that a query has found.
+export type Found = {
+	readonly address: string; // of the list block
+	readonly type: string; // of the resource
+	readonly identity: string;
+	readonly name: string; // the provider's own for the resource
+	readonly config: string; // that terraform generated, with an import block; or ""
+};
 export type Output = { readonly name: string; readonly sensitive: boolean; readonly value: unknown };
 
 export type Progress = {
@@ -46,13 +54,26 @@ export type Progress = {
 	outputs: readonly Output[];
 	readonly planned: PlannedChange[]; // at most maxRows
 	found: number; // all planned changes
+	readonly queried: Found[]; // at most maxRows
+	queriedCount: number; // all resources that a query has found
 	refreshing: number;
 	refreshed: number;
 	structured: boolean; // the log has lines of JSON
 };
 
 export function progressNew(): Progress {
-	return { rows: new Map(), diagnostics: [], outputs: [], planned: [], found: 0, refreshing: 0, refreshed: 0, structured: false };
+	return {
+		rows: new Map(),
+		diagnostics: [],
+		outputs: [],
+		planned: [],
+		found: 0,
+		queried: [],
+		queriedCount: 0,
+		refreshing: 0,
+		refreshed: 0,
+		structured: false,
+	};
 }
 
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
@@ -108,6 +129,26 @@ function diagnosticOf(source: unknown): Diagnostic {
 	};
 }
 
+// identityText: the attributes of an identity in the order of their names.
+function identityText(identity: unknown): string {
+	const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+	return Object.entries(membersOf(identity))
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([name, value]) => `${name}=${shown(value)}`)
+		.join(", ");
+}
+
+function foundOf(source: unknown): Found {
+	const object = membersOf(source);
+	return {
+		address: textIn(object, "address"),
+		type: textIn(object, "resource_type"),
+		identity: identityText(object.identity),
+		name: textIn(object, "display_name"),
+		config: [textIn(object, "config"), textIn(object, "import_config")].filter((part) => part !== "").join("\n\n"),
+	};
+}
+
 type Reader = (progress: Progress, event: Members, at: number) => void;
 
 const change =
@@ -131,6 +172,12 @@ const readers: Readonly<Record<string, Reader>> = {
 		}
 		if (worked.has(textIn(source, "action"))) {
 			rowAt(progress, source);
+		}
+	},
+	list_resource_found: (progress, event) => {
+		progress.queriedCount += 1;
+		if (progress.queried.length < maxRows) {
+			progress.queried.push(foundOf(event.list_resource_found));
 		}
 	},
 	refresh_start: (progress) => {
