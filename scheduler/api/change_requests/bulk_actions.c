@@ -171,11 +171,14 @@ int bulk_actions_create(struct request *req, struct response *res, struct err *e
 	struct scope scope;
 
 	if (scope_organization(req, &scope, err) < 0 || body_check(req, "bulk_actions", err) < 0 ||
-		inputs_read(req, &draft, err) < 0 || ids_read(req, scope.organization.text, &ids, err) < 0)
+		inputs_read(req, &draft, err) < 0)
+		return -1;
+	/* A query has a transaction, too: of its own, it would commit the event of the action. */
+	if (request_audit_begin(req, err) < 0 || ids_read(req, scope.organization.text, &ids, err) < 0)
 		return -1;
 	draft.organization_id = scope.organization.text;
 	draft.workspace_ids = ids;
-	if (request_audit_begin(req, err) < 0 || change_requests_create(req->store, &draft, &created, err) < 0 ||
+	if (change_requests_create(req->store, &draft, &created, err) < 0 ||
 		events_write(req, draft.organization_id, &created, err) < 0)
 		return -1;
 	return respond_resource(res, 201, action_resource(&draft));

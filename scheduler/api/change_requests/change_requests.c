@@ -50,7 +50,7 @@ static int filter_read(const struct request *req, enum change_request_filter *re
 static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	enum change_request_filter filter;
+	enum change_request_filter filter = CHANGE_REQUESTS_ALL;
 
 	if (filter_read(req, &filter, err) < 0)
 		return -1;

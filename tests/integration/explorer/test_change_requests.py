@@ -162,6 +162,16 @@ def test_the_audit_trail_and_the_stream_have_each_request(org, api_site):
     stream.close()
 
 
+def test_an_action_by_a_query_is_one_event_and_a_refused_one_none(org, api_site):
+    org.workspace("one")
+    events = lambda: api_site.ask("select action, resource_type from audit_events e join organizations o on o.id = e.organization_id where o.name = %s order by position", org.organization)
+    before = events()
+    query = lambda name: body(query={"type": "workspaces", "filter": [{"workspace_name": {"is": [name]}}]})
+    assert ask(org, org.organization, query("nothing")).status == 422 and events() == before
+    assert ask(org, org.organization, query("one")).status == 201
+    assert sorted(events()[len(before):]) == [("create", "explorer_bulk_action"), ("create", "workspace_change_request")]
+
+
 def test_a_deleted_workspace_takes_its_requests_with_it(org, api_site):
     workspace = org.workspace("one")
     request(org, workspace)
