@@ -23,11 +23,20 @@ pytestmark = each_engine()
 GUIDE = ROOT / "deploy/identity/kubernetes.md"
 AUDIENCE = "kubernetes"
 # Says who the server takes it for, and what it may do in the namespace. The token is in a file, or in the variable of the providers.
-USE = """import json, os, ssl, sys, urllib.error, urllib.request
+USE = """import http.client, json, os, ssl, sys, urllib.error, urllib.request
 trust = ssl.create_default_context(cafile=os.environ["CLUSTER_CA"])
 token = open(sys.argv[1]).read() if len(sys.argv) > 1 else os.environ["KUBE_TOKEN"]
 
 def call(method, path, body=None):
+    # On a busy machine the API server closes a connection now and then before it has read the request.
+    for again in range(5, -1, -1):
+        try:
+            return call_once(method, path, body)
+        except http.client.RemoteDisconnected:
+            if not again:
+                raise
+
+def call_once(method, path, body):
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(os.environ["CLUSTER"] + path, data, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}, method=method)
     try:
