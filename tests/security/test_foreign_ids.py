@@ -37,6 +37,7 @@ OF_NOBODY = {"feature-sets", "scim-groups"}
 ATTRIBUTES = {
     "agent-pool-id": "agent-pools", "default-agent-pool-id": "agent-pools", "oauth-token-id": "oauth-tokens", "github-app-installation-id": "github-app-installations",
     "identity-provider-id": "identity-providers", "scim-group-id": "scim-groups", "site-admin-group-scim-id": "scim-groups", "ssh-key-assignments.id": "ssh-keys",
+    "target_ids": "workspaces",
 }
 # Attributes with ids of other systems.
 OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}
@@ -44,6 +45,7 @@ OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-
 BESIDE = {
     "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
     "users": {"destination-type": "email", "url": None}, "oauth-token-id": {"vcs-repo": {"identifier": "group/fine"}}, "github-app-installation-id": {"vcs-repo": {"identifier": "group/fine"}},
+    "target_ids": {"query": None},
 }
 # Relations of a path's :relation that are not named like the type of their objects.
 RELATIONS = {"/policy-sets/": {"workspaces": ("workspaces", "workspace-exclusions"), "projects": ("projects", "project-exclusions")}}
@@ -107,7 +109,8 @@ def slots_of(schema, path=(), resource=""):
         for name, member in schema.get("properties", {}).items():
             if re.search(r"(^|[-_])ids?$", name):
                 if name not in OF_OTHER_SYSTEMS:
-                    yield Slot((*path, name), ATTRIBUTES.get(name) or ATTRIBUTES.get(f"{resource}.{name}"), False)
+                    at = (*path, name, 0) if "items" in member else (*path, name)
+                    yield Slot(at, ATTRIBUTES.get(name) or ATTRIBUTES.get(f"{resource}.{name}"), False)
             else:
                 yield from slots_of(member, (*path, name), resource)
 
