@@ -15,7 +15,7 @@ from support.terraform_login import User
 @pytest.fixture
 def user(folder, authority, scheduler, tokens, engine):
     server = scheduler(**authority.serving())
-    return User(folder, server, authority, engine)
+    return User(folder, server, authority, engine, "127.0.0.1")  # the addresses of modules need a host with a dot
 
 
 def approve(user, tokens, press):
