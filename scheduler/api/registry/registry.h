@@ -9,9 +9,9 @@
 struct registry_module_row;
 
 /*
- * The module of the path: `:module_id`, or `:registry/:namespace/:module/:module_provider` in the organization. The older
- * paths have neither registry nor namespace: the module is a private one of the organization. Checks the permission of
- * the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
+ * The module of the path: `:module_id`, or `:registry/:namespace/:module/:module_provider` in the organization. The
+ * older paths have neither registry nor namespace: the module is a private one of the organization. Checks the
+ * permission of the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
  */
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* The request's audit event is about that resource. */
