@@ -290,6 +290,8 @@ DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
     "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    **{handler: lambda world: {"data": {"type": "registry-modules", "attributes": {"vcs-repo": {"identifier": "group/terraform-null-forged", "oauth-token-id": world["oauth_token"]}}}}
+       for handler in ("registry_modules_connect", "registry_modules_connect_token")},
     "tags_delete_many": linkage("tags", "tag"), "admin_module_consumers_replace": linkage("organizations", "organization"), "workspaces_force_unlock": lambda world: {}, "notification_configurations_verify": lambda world: {},
     "retention_policies_write": lambda world: {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 1}}},
     "admin_users_impersonate": lambda world: {"reason": "forged"},

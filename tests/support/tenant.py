@@ -19,7 +19,7 @@ from support.modules import Modules
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
-OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+OBJECT_IN_BODY = {"registry_modules_connect_token", "runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
@@ -162,6 +162,8 @@ class Tenant:
         ids.update({"namespace": self.api.organization, "module": f"{self.mark}-module", "module_provider": modules.provider, "module_version": "1.0.0-rc"})
         ids["module_version_id"] = modules.publish(ids["module"], ids["module_version"], {"main.tf": f"# {self.mark}-module-content"})
         ids["module_id"] = modules.read(ids["module"])["id"]
+        path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
+        assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
 
     def tool_version(self, tool):
         """A version that the site's admins list, with the tenant's mark in it."""

@@ -25,7 +25,8 @@ static bool shows_upload(const struct store *store, const struct module_version_
 {
 	bool read_only = store->scope && store->scope->read_only;
 
-	return !version->is_given && !read_only && registry_may_manage(store, version->organization_id);
+	return !version->tag && !version->is_given && !read_only &&
+		registry_may_manage(store, version->organization_id);
 }
 
 static int version_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
@@ -36,11 +37,11 @@ static int version_resource(struct store *store, const void *of_row, json_t **re
 
 	(void)err;
 	*ret_resource = resource_new("registry-module-versions", v->id,
-		json_pack("{ss ss ss so so so so so so}", "version", v->version, "source", v->source, "status",
+		json_pack("{ss ss ss so so so so so so so}", "version", v->version, "source", v->source, "status",
 			v->status, "error", json_string_or_null(v->error), "commit-sha",
-			json_string_or_null(v->commit_sha), "sha256", json_string_or_null(v->sha256), "size",
-			v->size_null ? json_null() : json_integer(v->size), "created-at", time_shown(v->created_at),
-			"updated-at", time_shown(v->updated_at)),
+			json_string_or_null(v->commit_sha), "tag", json_string_or_null(v->tag), "sha256",
+			json_string_or_null(v->sha256), "size", v->size_null ? json_null() : json_integer(v->size),
+			"created-at", time_shown(v->created_at), "updated-at", time_shown(v->updated_at)),
 		json_pack("{so}", "registry-module", to_one("registry-modules", v->module_id)));
 	json_object_set_new(*ret_resource, "links", json_pack("{so}", "upload", json_string_or_null(upload)));
 	return 0;
@@ -85,6 +86,8 @@ int module_versions_create(struct request *req, struct response *res, struct err
 		return -1;
 	if (!text_equal(row_of(registry_module, &module, 0)->registry_name, REGISTRY_PRIVATE))
 		return err_set(err, ERR_FORBIDDEN, "the public registry has the versions of a public module");
+	if (row_of(registry_module, &module, 0)->repository)
+		return err_set(err, ERR_INVALID, "The versions of the module are the tags of its repository");
 	if (module_version_create(req->store, row_of(registry_module, &module, 0)->id, version, commit_sha, &id, err) <
 			0 ||
 		module_version_read(req->store, id.text, &rows, err) < 0)

@@ -5,6 +5,7 @@
 
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/registry/modules.sql.h"
 
@@ -26,11 +27,13 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 
 	(void)err;
 	*ret_resource = resource_new("registry-modules", m->id,
-		json_pack("{ss ss ss ss ss so sb so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
+		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
 			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
-			"version-statuses", json_shown(m->versions), "no-code", 0, "created-at",
-			time_shown(m->created_at), "updated-at", time_shown(m->updated_at), "permissions", "can-delete",
-			manages, "can-resync", manages, "can-retry", manages),
+			"version-statuses", json_shown(m->versions), "no-code", 0, "vcs-repo",
+			vcs_repo_shown(store, m->repository), "publishing-mechanism",
+			json_string_or_null(m->repository ? "git_tag" : NULL), "created-at", time_shown(m->created_at),
+			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
+			manages, "can-retry", manages),
 		json_pack("{so}", "organization", to_one("organizations", m->organization_name)));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
@@ -91,7 +94,8 @@ void registry_audit(const struct request *req, const char *type, const char *id)
 	audit_note_document(req->audit, link);
 }
 
-static int module_show(struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+int registry_module_show(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
 {
 	return respond_row(req, res, status, &(struct resource_rows){&kind_registry_modules, rows}, err);
 }
@@ -121,7 +125,7 @@ int registry_modules_read(struct request *req, struct response *res, struct err 
 
 	if (registry_module_in_path(req, &rows, err) < 0)
 		return -1;
-	return module_show(req, res, 200, &rows, err);
+	return registry_module_show(req, res, 200, &rows, err);
 }
 
 /* ---- changes ---- */
@@ -164,7 +168,7 @@ int registry_modules_create(struct request *req, struct response *res, struct er
 	if (registry_module_create(req->store, &address, &id, err) < 0 ||
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
-	return module_show(req, res, 201, &rows, err);
+	return registry_module_show(req, res, 201, &rows, err);
 }
 
 int registry_modules_delete_provider(struct request *req, struct response *res, struct err *err)

@@ -14,6 +14,9 @@ struct registry_module_row;
  * permission of the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
  */
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+/* Answers with the module of the first row. */
+int registry_module_show(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);
 /* The request's audit event is about that resource. */
 void registry_audit(const struct request *req, const char *type, const char *id);
 /* Whether the requester may manage the organization's modules. */

@@ -2,12 +2,17 @@
 
 -- shape: module_version
 -- id text, module_id text, organization_id text, version text, source text, status text, error text null,
--- commit_sha text null, blob_id text null, sha256 text null, size bigint null, is_given boolean,
+-- commit_sha text null, tag text null, blob_id text null, sha256 text null, size bigint null, is_given boolean,
 -- created_at timestamptz, updated_at timestamptz
 
+-- fragment: module_version_error(v)
+case when :v.moved_to is null then :v.error
+    else 'The tag ' || :v.tag || ' was moved to the commit ' || left(:v.moved_to, 12) ||
+        '. The version keeps the commit from which it was published: publish the other one with another tag.' end;
+
 -- fragment: module_version_select()
-select v.id, v.module_id, m.organization_id, v.version, v.source, v.status, v.error, v.commit_sha, v.blob_id, v.sha256,
-    v.size, v.given_at is not null as is_given, v.created_at, v.updated_at
+select v.id, v.module_id, m.organization_id, v.version, v.source, v.status, :module_version_error(v) as error,
+    v.commit_sha, v.tag, v.blob_id, v.sha256, v.size, v.given_at is not null as is_given, v.created_at, v.updated_at
 from registry_module_versions v
 join registry_modules m on m.id = v.module_id;
 
@@ -69,11 +74,19 @@ set status = 'reg_ingress_failed', error = :why, updated_at = now()
 where id = :id and status in ('pending', 'reg_ingress_failed');
 
 -- statement: module_version_delete
--- Deletes a version, and returns whether the module has others.
+-- Deletes a version, and returns whether the module has others. The tag of a deleted version makes no new one, unless
+-- its files were never here.
 -- index: registry_module_versions_pkey, registry_module_versions_version
 -- takes: id text, module_id text
 -- gives: others boolean
-with gone as (delete from registry_module_versions where id = :id)
+with gone as (delete from registry_module_versions where id = :id returning version, tag, status),
+kept as (
+    insert into registry_removed_versions (module_id, version)
+    select :module_id, version
+    from gone
+    where tag is not null and status = 'ok'
+    on conflict do nothing
+)
 select exists (select 1 from registry_module_versions where module_id = :module_id and id <> :id) as others;
 
 -- statement: module_lock

@@ -5,6 +5,8 @@
 
 #include "scheduler/store/names.h"
 #include "scheduler/store/registry/modules.sql.h"
+#include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/repositories.h"
 
 #define DIGITS  "0123456789"
 #define LOWER   "abcdefghijklmnopqrstuvwxyz" DIGITS
@@ -60,6 +62,37 @@ int registry_module_create(
 	if (!rows.count)
 		return err_at(err, "/data", "An organization can't have more than %d modules", MAX_REGISTRY_MODULES);
 	*ret_id = id;
+	return 0;
+}
+
+struct connection {
+	struct store *store;
+	const struct module_address *address;
+	const struct vcs_use *use;
+	struct id id;
+};
+
+static int connect_in(void *data, struct err *err)
+{
+	struct connection *c = data;
+	struct id repository;
+
+	if (vcs_repository_of_use(c->store, c->use, &repository, err) < 0 ||
+		registry_module_create(c->store, c->address, &c->id, err) < 0 ||
+		db_query(c->store->db, NULL, err, registry_module_connect, .id = c->id.text,
+			.repository_id = repository.text) < 0)
+		return -1;
+	return vcs_look_now(c->store, repository.text, err);
+}
+
+int registry_module_create_connected(struct store *store, const struct module_address *address,
+	const struct vcs_use *use, struct id *ret_id, struct err *err)
+{
+	struct connection c = {.store = store, .address = address, .use = use};
+
+	if (db_transaction(store->db, connect_in, &c, err) < 0)
+		return -1;
+	*ret_id = c.id;
 	return 0;
 }
 

@@ -27,6 +27,10 @@ struct module_address {
  * address is not well-formed or taken, or the organization has MAX_REGISTRY_MODULES. */
 int registry_module_create(
 	struct store *store, const struct module_address *address, struct id *ret_id, struct err *err);
+/* The same for a module whose versions are the tags of a repository. `use`: its connection and identifier. */
+struct vcs_use;
+int registry_module_create_connected(struct store *store, const struct module_address *address,
+	const struct vcs_use *use, struct id *ret_id, struct err *err);
 /* The shape `registry_module`. ERR_NOT_FOUND. */
 int registry_module_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same by its address, also if another organization shares the module. ERR_NOT_FOUND. */

@@ -2,20 +2,29 @@
 
 -- shape: registry_module
 -- total bigint optional, id text, organization_id text, organization_name text, registry_name text, namespace text,
--- name text, provider text, status text, versions jsonb, created_at timestamptz, updated_at timestamptz
+-- name text, provider text, status text, versions jsonb, repository jsonb null, created_at timestamptz,
+-- updated_at timestamptz
 
 -- fragment: registry_module_select()
 -- Modules `m` of organizations `o`. `versions`: the newest first.
 select m.id, m.organization_id, o.name as organization_name, m.registry_name,
     case m.registry_name when 'private' then o.name else m.namespace end as namespace, m.name, m.provider,
-    case when m.registry_name = 'public' or v.usable then 'setup_complete' else 'pending' end as status, v.versions,
-    m.created_at, m.updated_at
+    case
+        when m.registry_name = 'public' or v.usable then 'setup_complete'
+        when v.failed or (m.repository_id is not null and r.looked_at is null and r.look_failures > 0)
+            then 'setup_failed'
+        when m.repository_id is null or r.looked_at is null or m.tags_due or v.any then 'pending'
+        else 'no_version_tags'
+    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository, m.created_at, m.updated_at
 from registry_modules m
 join organizations o on o.id = m.organization_id
+left join vcs_repositories r on r.id = m.repository_id
 cross join lateral (
     select coalesce(bool_or(x.status = 'ok'), false) as usable,
+        coalesce(bool_and(x.status = 'clone_failed'), false) as failed, count(*) > 0 as any,
         coalesce(jsonb_agg(
-                jsonb_build_object('version', x.version, 'status', x.status, 'error', coalesce(x.error, ''))
+                jsonb_build_object('version', x.version, 'status', x.status, 'error',
+                    coalesce(:module_version_error(x), ''))
                 order by explorer_version_key(x.version) collate "C" desc, x.version), '[]') as versions
     from registry_module_versions x
     where x.module_id = m.id
@@ -137,6 +146,12 @@ where organization_id = :organization_id and (:registry_name::text is null or re
     and (:namespace::text is null or lower(namespace) = lower(:namespace)) and lower(name) = lower(:name)
     and (:provider::text is null or provider = :provider)
 returning id;
+
+-- statement: registry_module_connect
+-- Makes the tags of the repository the module's versions.
+-- index: registry_modules_pkey
+-- takes: id text, repository_id text
+update registry_modules set repository_id = :repository_id, tags_due = true where id = :id;
 
 -- statement: registry_module_delete
 -- Deletes one module.
