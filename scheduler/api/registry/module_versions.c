@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/registry/module_versions.h"
 
+#include <stdio.h>
+
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/archive.h"
@@ -13,7 +15,7 @@
 
 /* Versions of private modules, and the upload of their content. */
 
-enum { MAX_COMMIT = 64 };
+enum { MAX_COMMIT = 64, MAX_MARK = 1000 };
 
 /* Engines unpack a module in every run that uses it. */
 static const struct archive_limits limits = {.entries = 20000, .bytes = 512LL << 20};
@@ -29,6 +31,16 @@ static bool shows_upload(const struct store *store, const struct module_version_
 		registry_may_manage(store, version->organization_id);
 }
 
+static json_t *revocation_shown(const struct module_version_row *version)
+{
+	json_t *shown = json_shown(version->revocation);
+
+	if (!json_is_object(shown))
+		return shown;
+	json_object_set_new(shown, "status", json_string("Revoked"));
+	return shown;
+}
+
 static int version_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct module_version_row *v = of_row;
@@ -37,11 +49,12 @@ static int version_resource(struct store *store, const void *of_row, json_t **re
 
 	(void)err;
 	*ret_resource = resource_new("registry-module-versions", v->id,
-		json_pack("{ss ss ss so so so so so so so}", "version", v->version, "source", v->source, "status",
+		json_pack("{ss ss ss so so so so so so so so so}", "version", v->version, "source", v->source, "status",
 			v->status, "error", json_string_or_null(v->error), "commit-sha",
 			json_string_or_null(v->commit_sha), "tag", json_string_or_null(v->tag), "sha256",
 			json_string_or_null(v->sha256), "size", v->size_null ? json_null() : json_integer(v->size),
-			"created-at", time_shown(v->created_at), "updated-at", time_shown(v->updated_at)),
+			"deprecation", json_shown(v->deprecation), "revocation", revocation_shown(v), "created-at",
+			time_shown(v->created_at), "updated-at", time_shown(v->updated_at)),
 		json_pack("{so}", "registry-module", to_one("registry-modules", v->module_id)));
 	json_object_set_new(*ret_resource, "links", json_pack("{so}", "upload", json_string_or_null(upload)));
 	return 0;
@@ -94,6 +107,90 @@ int module_versions_create(struct request *req, struct response *res, struct err
 		return -1;
 	return version_show(req, res, 201, &rows, err);
 }
+
+/* ---- versions that should not or can't be used ---- */
+
+/* One of the two attributes of a change, which is a status and two texts. */
+struct mark {
+	const char *name, *status, *text; /* its members */
+	const char *set, *unset;          /* its statuses */
+};
+static const struct mark deprecation_mark = {
+	"deprecation", "deprecated-status", "reason", "Deprecated", "Undeprecated"};
+static const struct mark revocation_mark = {"revocation", "status", "message", "Revoked", "Unrevoked"};
+
+static int mark_text(
+	const struct mark *mark, const json_t *sent, const char *name, const char **ret_text, struct err *err)
+{
+	const json_t *value = json_object_get(sent, name);
+	char pointer[64];
+
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s/%s", mark->name, name);
+	*ret_text = text_or_empty(json_string_value(value));
+	if (value && !json_is_string(value) && !json_is_null(value))
+		return err_at(err, pointer, "%s must be a string", name);
+	return length_check(name, pointer, *ret_text, MAX_MARK, err);
+}
+
+/* Sets *value (owned) as the body says, or leaves it. */
+static int mark_read(const struct request *req, const struct mark *mark, json_t **value, struct err *err)
+{
+	const json_t *sent = json_object_get(json_at(req->body, "data.attributes"), mark->name);
+	const char *status, *text, *link;
+	char pointer[64];
+
+	if (!sent)
+		return 0;
+	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", mark->name);
+	if (!json_is_object(sent))
+		return err_at(err, pointer, "%s must be an object", mark->name);
+	if (mark_text(mark, sent, mark->status, &status, err) < 0 ||
+		mark_text(mark, sent, mark->text, &text, err) < 0 || mark_text(mark, sent, "link", &link, err) < 0)
+		return -1;
+	if (!text_equal(status, mark->set) && !text_equal(status, mark->unset))
+		return err_at(err, pointer, "%s must be %s or %s", mark->status, mark->set, mark->unset);
+	if (*link && !text_starts(link, "https://") && !text_starts(link, "http://"))
+		return err_at(err, pointer, "link must be a URL with https or http");
+	json_decref(*value);
+	*value = text_equal(status, mark->set) ? json_pack("{ss ss}", mark->text, text, "link", link) : NULL;
+	return 0;
+}
+
+static json_t *json_or_null(const char *column)
+{
+	return column ? json_shown(column) : NULL;
+}
+
+static int marks_change(struct request *req, const struct module_version_row *version, struct err *err)
+{
+	json_auto_t *deprecation = json_or_null(version->deprecation), *revocation = json_or_null(version->revocation);
+
+	if (mark_read(req, &deprecation_mark, &deprecation, err) < 0 ||
+		mark_read(req, &revocation_mark, &revocation, err) < 0)
+		return -1;
+	if (revocation && !deprecation)
+		return err_at(err, "/data/attributes/revocation",
+			"A version must be deprecated before it is revoked, and while it is revoked");
+	return module_version_mark(req->store, version->id, deprecation, revocation, err);
+}
+
+int module_versions_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	const char *type = text_or_empty(json_string_at(json_at(req->body, "data"), "type"));
+	const char *id;
+
+	if (version_in_path(req, param(req, "module_version"), &rows, err) < 0 ||
+		body_check(req, text_equal(type, "module-versions") ? type : "registry-module-versions", err) < 0)
+		return -1;
+	id = row_of(module_version, &rows, 0)->id;
+	if (marks_change(req, row_of(module_version, &rows, 0), err) < 0 ||
+		module_version_read(req->store, id, &changed, err) < 0)
+		return -1;
+	return version_show(req, res, 200, &changed, err);
+}
+
+/* ---- deletion ---- */
 
 int module_versions_delete(struct request *req, struct response *res, struct err *err)
 {

@@ -79,7 +79,7 @@ static int module_in_path(const struct request *req, struct rows *ret_rows, stru
 
 /* ---- versions ---- */
 
-/* The usable versions, the newest first: [{"version"}]. A new reference. */
+/* The usable versions, the newest first: [{"version", "deprecation"}]. A new reference. */
 static json_t *versions_usable(const struct registry_module_row *module)
 {
 	json_auto_t *all = json_shown(module->versions);
@@ -88,8 +88,10 @@ static json_t *versions_usable(const struct registry_module_row *module)
 
 	json_array_foreach(all, i, item)
 	{
-		if (text_equal(json_string_at(item, "status"), "ok"))
-			json_array_append_new(usable, json_pack("{sO}", "version", json_object_get(item, "version")));
+		if (text_equal(json_string_at(item, "status"), "ok") && !json_bool_at(item, "revoked", false))
+			json_array_append_new(usable,
+				json_pack("{sO sO}", "version", json_object_get(item, "version"), "deprecation",
+					json_object_get(item, "deprecation")));
 	}
 	return usable;
 }
@@ -139,9 +141,18 @@ static json_t *module_shown(const struct registry_module_row *module, const char
 static int version_usable(const struct request *req, const struct registry_module_row *module, const char *version,
 	struct rows *ret_rows, struct err *err)
 {
+	const struct module_version_row *found;
+
 	if (module_version_find(req->store, module->id, version, ret_rows, err) < 0)
 		return -1;
-	return text_equal(row_of(module_version, ret_rows, 0)->status, "ok") ? 0 : not_found(err);
+	found = row_of(module_version, ret_rows, 0);
+	if (found->revocation) {
+		json_auto_t *why = json_shown(found->revocation);
+
+		return err_set(err, ERR_FORBIDDEN, "the version was revoked. %.300s",
+			text_or_empty(json_string_at(why, "message")));
+	}
+	return text_equal(found->status, "ok") ? 0 : not_found(err);
 }
 
 /* Shows a version; NULL: the latest one. */
@@ -165,6 +176,7 @@ static int details_respond(struct request *req, struct response *res, const char
 	names = json_array();
 	json_array_foreach(usable, i, item) json_array_append(names, json_object_get(item, "version"));
 	json_object_set_new(shown, "versions", names);
+	json_object_set_new(shown, "deprecation", json_shown(row_of(module_version, &version, 0)->deprecation));
 	return respond_json(res, 200, shown);
 }
 
@@ -270,8 +282,11 @@ int module_versions_content(struct request *req, struct response *res, struct er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_MODULE);
 
-	if (module_version_read(req->store, param(req, "module_version_id"), &rows, err) < 0 ||
-		blob_get(req->store, row_of(module_version, &rows, 0)->blob_id, &bytes, err) < 0)
+	if (module_version_read(req->store, param(req, "module_version_id"), &rows, err) < 0)
+		return -1;
+	if (row_of(module_version, &rows, 0)->revocation)
+		return not_found(err);
+	if (blob_get(req->store, row_of(module_version, &rows, 0)->blob_id, &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/gzip", &bytes);
 }

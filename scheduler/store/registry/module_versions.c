@@ -147,6 +147,16 @@ int module_version_refuse(struct store *store, const char *id, const char *why, 
 	return db_query(store->db, NULL, err, module_version_refuse, .id = id, .why = why);
 }
 
+int module_version_mark(
+	struct store *store, const char *id, const json_t *deprecation, const json_t *revocation, struct err *err)
+{
+	_cleanup_(freep) char *should_not = deprecation ? json_text(deprecation) : NULL;
+	_cleanup_(freep) char *must_not = revocation ? json_text(revocation) : NULL;
+
+	return db_query(
+		store->db, NULL, err, module_version_mark, .id = id, .deprecation = should_not, .revocation = must_not);
+}
+
 /* ---- deletion ---- */
 
 struct deletion {

@@ -31,6 +31,11 @@ int module_version_give(struct store *store, const char *id, struct err *err);
 /* Notes the reason of a refused upload. */
 int module_version_refuse(struct store *store, const char *id, const char *why, struct err *err);
 
+/* Sets why the version should not be used ({reason, link}), and why it can't be ({message, link}); NULL: no reason. A
+ * version that can't be used should not be used, too. */
+int module_version_mark(
+	struct store *store, const char *id, const json_t *deprecation, const json_t *revocation, struct err *err);
+
 struct module_version_row;
 /* Deletes the version, and the module if it has no other version. */
 int module_version_delete(struct store *store, const struct module_version_row *version, struct err *err);

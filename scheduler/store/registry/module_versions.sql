@@ -3,7 +3,7 @@
 -- shape: module_version
 -- id text, module_id text, organization_id text, version text, source text, status text, error text null,
 -- commit_sha text null, tag text null, blob_id text null, sha256 text null, size bigint null, is_given boolean,
--- created_at timestamptz, updated_at timestamptz
+-- deprecation jsonb null, revocation jsonb null, created_at timestamptz, updated_at timestamptz
 
 -- fragment: module_version_error(v)
 case when :v.moved_to is null then :v.error
@@ -12,7 +12,8 @@ case when :v.moved_to is null then :v.error
 
 -- fragment: module_version_select()
 select v.id, v.module_id, m.organization_id, v.version, v.source, v.status, :module_version_error(v) as error,
-    v.commit_sha, v.tag, v.blob_id, v.sha256, v.size, v.given_at is not null as is_given, v.created_at, v.updated_at
+    v.commit_sha, v.tag, v.blob_id, v.sha256, v.size, v.given_at is not null as is_given, v.deprecation, v.revocation,
+    v.created_at, v.updated_at
 from registry_module_versions v
 join registry_modules m on m.id = v.module_id;
 
@@ -72,6 +73,18 @@ update registry_module_versions set given_at = now() where id = :id and given_at
 update registry_module_versions
 set status = 'reg_ingress_failed', error = :why, updated_at = now()
 where id = :id and status in ('pending', 'reg_ingress_failed');
+
+-- statement: module_version_mark
+-- Sets the deprecation and the revocation; null: none.
+-- index: registry_module_versions_pkey, registry_modules_pkey
+-- takes: id text, deprecation jsonb null, revocation jsonb null
+with version as (
+    update registry_module_versions
+    set deprecation = :deprecation, revocation = :revocation, updated_at = now()
+    where id = :id
+    returning module_id
+)
+update registry_modules set updated_at = now() where id = (select module_id from version);
 
 -- statement: module_version_delete
 -- Deletes a version, and returns whether the module has others. The tag of a deleted version makes no new one, unless

@@ -24,7 +24,8 @@ cross join lateral (
         coalesce(bool_and(x.status = 'clone_failed'), false) as failed, count(*) > 0 as any,
         coalesce(jsonb_agg(
                 jsonb_build_object('version', x.version, 'status', x.status, 'error',
-                    coalesce(:module_version_error(x), ''))
+                    coalesce(:module_version_error(x), ''), 'deprecation', x.deprecation, 'revoked',
+                    x.revocation is not null)
                 order by explorer_version_key(x.version) collate "C" desc, x.version), '[]') as versions
     from registry_module_versions x
     where x.module_id = m.id

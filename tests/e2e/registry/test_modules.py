@@ -93,6 +93,18 @@ def test_init_fails_without_a_version_that_fits_without_a_token_and_for_another_
         assert "Module not found" in other.run("init", "-input=false", code=1)
 
 
+def test_init_takes_no_revoked_version(terraform, published):
+    modules, name = published
+    api = modules.api
+    for attributes in ({"deprecation": {"deprecated-status": "Deprecated", "reason": "Do not use it."}}, {"revocation": {"status": "Revoked"}}):
+        api.patch(modules.path(name, "1.1.0"), {"data": {"type": "module-versions", "attributes": attributes}})
+    user = terraform(body=call(HOST, "acme", name, "~> 1.0"))
+    user.init()
+    assert chosen(user) == "1.0.0"
+    exact = terraform(body=call(HOST, "acme", name, "1.1.0"))
+    assert "no available version" in exact.run("init", "-input=false", code=1).lower().replace("\n", " ")
+
+
 def test_a_run_installs_modules_with_its_own_token(site, published):
     _, name = published
     host = site.scheduler.url.removeprefix("http://")

@@ -98,7 +98,7 @@ def test_a_version_is_ok_once_its_content_is_uploaded(modules):
     shown = modules.read("network", "1.2.3")["attributes"]
     assert (shown["status"], shown["sha256"], shown["size"]) == ("ok", hashlib.sha256(archive).hexdigest(), len(archive))
     module = modules.read("network")["attributes"]
-    assert module["status"] == "setup_complete" and module["version-statuses"] == [{"version": "1.2.3", "status": "ok", "error": ""}]
+    assert module["status"] == "setup_complete" and module["version-statuses"] == [{"version": "1.2.3", "status": "ok", "error": "", "deprecation": None, "revoked": False}]
 
 
 def test_versions_are_semantic_unique_and_ordered(modules):
@@ -227,6 +227,45 @@ def test_the_upload_needs_the_links_signature(modules):
     forged = one["links"]["upload"].replace(one["id"], other["id"])
     assert modules.upload({"links": {"upload": forged}}, {"main.tf": ""}).status == 404
     assert modules.read("network", "1.1.0")["attributes"]["status"] == "pending"
+
+
+# ---- deprecation and revocation ----
+
+
+def mark(modules, version, **attributes):
+    return modules.api.call("PATCH", modules.path("network", version), document("module-versions", attributes))
+
+
+def test_a_version_is_deprecated_revoked_and_reinstated(modules):
+    modules.publish("network", "1.0.0")
+    why, link = "It has a defect.", "https://example.com/why"
+    refused_at(mark(modules, "1.0.0", revocation={"status": "Revoked"}), "/data/attributes/revocation")
+    shown = mark(modules, "1.0.0", deprecation={"deprecated-status": "Deprecated", "reason": why, "link": link}).data["attributes"]
+    assert (shown["deprecation"], shown["revocation"]) == ({"reason": why, "link": link}, None)
+    (status,) = modules.read("network")["attributes"]["version-statuses"]
+    assert status == {"version": "1.0.0", "status": "ok", "error": "", "deprecation": {"reason": why, "link": link}, "revoked": False}
+    shown = mark(modules, "1.0.0", revocation={"status": "Revoked", "message": why}).data["attributes"]
+    assert shown["revocation"] == {"status": "Revoked", "message": why, "link": ""} and shown["deprecation"]["reason"] == why
+    assert modules.read("network")["attributes"]["version-statuses"][0]["revoked"]
+    refused_at(mark(modules, "1.0.0", deprecation={"deprecated-status": "Undeprecated"}), "/data/attributes/revocation")
+    assert mark(modules, "1.0.0", revocation={"status": "Unrevoked"}).data["attributes"]["revocation"] is None
+    assert modules.read("network", "1.0.0")["attributes"]["deprecation"]["reason"] == why
+    assert mark(modules, "1.0.0", deprecation={"deprecated-status": "Undeprecated"}).data["attributes"]["deprecation"] is None
+    assert mark(modules, "2.0.0", deprecation={"deprecated-status": "Deprecated"}).status == 404
+
+
+def test_marks_are_checked(modules):
+    modules.publish("network", "1.0.0")
+    place = "/data/attributes/deprecation"
+    for value in ("x", 7, [], {}, {"deprecated-status": "deprecated"}):
+        refused_at(mark(modules, "1.0.0", deprecation=value), place)
+    good = {"deprecated-status": "Deprecated"}
+    refused_at(mark(modules, "1.0.0", deprecation={"deprecated-status": 7}), f"{place}/deprecated-status")
+    for name, values in (("reason", (7, "x" * 1001)), ("link", ("x" * 1001, []))):
+        for value in values:
+            refused_at(mark(modules, "1.0.0", deprecation={**good, name: value}), f"{place}/{name}")
+    refused_at(mark(modules, "1.0.0", deprecation={**good, "link": "javascript:alert(1)"}), place)
+    assert modules.read("network", "1.0.0")["attributes"]["deprecation"] is None
 
 
 # ---- permissions and the audit trail ----

@@ -118,6 +118,30 @@ def test_a_deleted_version_is_gone_with_its_addresses(modules, registry):
     assert Api(registry.api.url, None).call("GET", source).status == 404
 
 
+def test_deprecated_versions_say_so_and_revoked_ones_are_neither_listed_nor_downloaded(modules, registry):
+    for version in ("1.0.0", "1.1.0"):
+        modules.publish("network", version)
+
+    def mark(**attributes):
+        modules.api.patch(modules.path("network", "1.1.0"), document("module-versions", attributes))
+
+    def deprecations():
+        return {item["version"]: item["deprecation"] for item in registry.ask("network", "null", "versions").json["modules"][0]["versions"]}
+
+    source = registry.source("network", "1.1.0")
+    mark(deprecation={"deprecated-status": "Deprecated", "reason": "Use 1.0.0.", "link": "https://example.com"})
+    assert deprecations() == {"1.1.0": {"reason": "Use 1.0.0.", "link": "https://example.com"}, "1.0.0": None}
+    assert registry.ask("network", "null", "1.1.0").json["deprecation"]["reason"] == "Use 1.0.0."
+    assert registry.fetch("network", "1.1.0").status == 200
+    mark(revocation={"status": "Revoked", "message": "It deletes data."})
+    assert deprecations() == {"1.0.0": None} and registry.ask("network", "null").json["version"] == "1.0.0"
+    refused = registry.ask("network", "null", "1.1.0", "download")
+    assert refused.status == 403 and "It deletes data." in refused.errors()
+    assert Api(registry.api.url, None).call("GET", source).status == 404
+    mark(revocation={"status": "Unrevoked"})
+    assert registry.fetch("network", "1.1.0").status == 200
+
+
 # ---- organizations ----
 
 
