@@ -280,7 +280,7 @@ int registry_download_latest(struct request *req, struct response *res, struct e
 int module_versions_content(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_MODULE);
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_ARCHIVE);
 
 	if (module_version_read(req->store, param(req, "module_version_id"), &rows, err) < 0)
 		return -1;

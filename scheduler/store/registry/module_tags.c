@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/registry/module_tags.h"
 
+#include "common/log.h"
 #include "common/vcs/dialect.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/registry/module_tags.sql.h"
@@ -89,7 +90,7 @@ static int tags_take(struct store *store, const struct module_tags_pick_row *mod
 
 struct stepping {
 	struct store *store;
-	bool any;
+	struct id module; /* the picked one; "": none */
 };
 
 static int step_in(void *data, struct err *err)
@@ -97,18 +98,29 @@ static int step_in(void *data, struct err *err)
 	struct stepping *stepping = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
+	stepping->module.text[0] = '\0';
 	if (db_query(stepping->store->db, &rows, err, module_tags_pick) < 0)
 		return -1;
-	stepping->any = rows.count > 0;
-	return rows.count ? tags_take(stepping->store, row_of(module_tags_pick, &rows, 0), err) : 0;
+	if (!rows.count)
+		return 0;
+	text_copy(stepping->module.text, ID_SIZE, row_of(module_tags_pick, &rows, 0)->id);
+	return tags_take(stepping->store, row_of(module_tags_pick, &rows, 0), err);
 }
 
 int module_tags_step(struct store *store, bool *ret_more, struct err *err)
 {
 	struct stepping stepping = {.store = store};
+	struct err why = ERR_INIT;
+	int result = db_transaction(store->db, step_in, &stepping, &why);
 
-	if (db_transaction(store->db, step_in, &stepping, err) < 0)
+	*ret_more = stepping.module.text[0] != '\0';
+	if (result == 0)
+		return 0;
+	if (why.kind == ERR_UNAVAILABLE || !*ret_more) {
+		*err = why;
 		return -1;
-	*ret_more = stepping.any;
-	return 0;
+	}
+	/* It must not stop the others. The next change of a tag is another try. */
+	log_error("the tags of a module can't be taken", "module", stepping.module.text, "error", why.message, NULL);
+	return db_query(store->db, NULL, err, module_tags_done, .id = stepping.module.text);
 }

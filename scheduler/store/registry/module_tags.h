@@ -12,7 +12,8 @@
 
 /* Notes that tags of the repository have changed. In the transaction that has changed them. */
 int module_tags_changed(struct store *store, const char *repository_id, struct err *err);
-/* Makes versions of the tags of one module that has changed ones. *ret_more: there may be others. */
+/* Makes versions of the tags of one module that has changed ones. A failure is logged. *ret_more: there may be others.
+ */
 int module_tags_step(struct store *store, bool *ret_more, struct err *err);
 /* Ends the versions that wait for the content of a commit. `sentence`: why its fetch failed; NULL: it is stored. */
 int module_content_end(struct store *store, const char *content_id, const char *sentence, struct err *err);
