@@ -13,6 +13,7 @@
 #define WORKER   SITE
 #define NOTIFIER SITE
 #define SCIM     SITE
+#define REGISTRY SITE
 #include "scheduler/api/routes.def"
 #undef SITE
 #undef API
@@ -20,5 +21,6 @@
 #undef WORKER
 #undef NOTIFIER
 #undef SCIM
+#undef REGISTRY
 
 #endif

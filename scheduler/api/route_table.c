@@ -15,6 +15,8 @@ const struct route routes[] = {
 	{#method, "/api/notifier/v1" path, handler, permission, format, limit, executor},
 #define SCIM(method, path, handler, permission, format, limit, executor)                                               \
 	{#method, SCIM_PREFIX path, handler, permission, format, limit, executor},
+#define REGISTRY(method, path, handler, permission, format, limit, executor)                                           \
+	{#method, REGISTRY_PREFIX path, handler, permission, format, limit, executor},
 #include "scheduler/api/routes.def"
 };
 

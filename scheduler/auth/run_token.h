@@ -10,6 +10,7 @@
  *  - Other workspaces of the organization and their states, if they share them with it
  * (store/workspaces/remote_state.h).
  *  - The entitlements of the organization.
+ *  - The modules of its registry, and of organizations that share theirs with it.
  */
 
 #include "scheduler/rights/rights.h"

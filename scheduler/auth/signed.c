@@ -31,14 +31,23 @@ static void signature_make(const struct signing *signing, char ret[SIGNATURE_SIZ
 	snprintf(ret, SIGNATURE_SIZE, "%lld-%s", signing->expiry, hmac);
 }
 
-char *signed_url(const struct store *store, const char *path)
+static char *url_make(const struct store *store, const char *path, long long expiry)
 {
-	const struct signing signing = {
-		.keyring = store->keyring, .expiry = (now_seconds() / DAY + DAYS_VALID) * DAY, .path = path};
+	const struct signing signing = {.keyring = store->keyring, .expiry = expiry, .path = path};
 	char signature[SIGNATURE_SIZE];
 
 	signature_make(&signing, signature);
 	return mem_printf("%s" SIGNED_PREFIX "/%s%s", store->settings->public_url, signature, path);
+}
+
+char *signed_url(const struct store *store, const char *path)
+{
+	return url_make(store, path, (now_seconds() / DAY + DAYS_VALID) * DAY);
+}
+
+char *signed_url_for(const struct store *store, const char *path, int seconds)
+{
+	return url_make(store, path, now_seconds() + seconds);
 }
 
 static bool signed_by_any_key(const struct keyring *keyring, long long expiry, const char *path, const char *sent)

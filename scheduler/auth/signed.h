@@ -14,6 +14,8 @@
 
 /* Returns the full URL for a path such as "/logs/plan-X". The caller frees it. */
 char *signed_url(const struct store *store, const char *path);
+/* The same for a URL that is valid for so many seconds. */
+char *signed_url_for(const struct store *store, const char *path, int seconds);
 /* Returns true if `path` (the request's whole path) is below SIGNED_PREFIX, signed with a key of the keyring and not
  * expired. */
 bool signed_valid(const struct keyring *keyring, const char *path);

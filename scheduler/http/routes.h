@@ -13,6 +13,8 @@
 
 /* The prefix of the routes for identity providers. Their errors have the form of SCIM. */
 #define SCIM_PREFIX "/scim/v2"
+/* The prefix of the routes by which engines find modules. */
+#define REGISTRY_PREFIX "/api/registry/v1"
 
 struct request;
 struct response;
@@ -53,6 +55,7 @@ enum {
 	BODY_POLICIES = 16 << 20,
 	BODY_WEBHOOK = 25 << 20,
 	BODY_CALLBACK = 32 << 20,
+	BODY_MODULE = 100 << 20,
 	BODY_STATE = MAX_STATE_BYTES,
 	BODY_ARCHIVE = 512 << 20
 };
@@ -75,7 +78,7 @@ bool route_blocks(const struct route *route);
 extern const struct route routes[];
 extern const size_t routes_count;
 
-enum { ROUTE_PARAMS = 4 };
+enum { ROUTE_PARAMS = 6 };
 
 struct route_match {
 	struct {

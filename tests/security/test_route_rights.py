@@ -106,7 +106,8 @@ def request_of(victim, method, path, handler):
     """The path, and a body that passes the permission check and is refused afterwards."""
     ids, organization = victim.ids, victim.api.organization
     query = {"states_index": f"?filter[organization][name]={organization}&filter[workspace][name]={ids['name']}", "run_triggers_index": "?filter[run-trigger][type]=inbound",
-             "team_workspaces_index": f"?filter[workspace][id]={ids['workspace']}", "team_projects_index": f"?filter[project][id]={ids['project']}"}.get(handler, "")
+             "team_workspaces_index": f"?filter[workspace][id]={ids['workspace']}", "team_projects_index": f"?filter[project][id]={ids['project']}",
+             "module_versions_read": f"?module_version={ids['module_version']}"}.get(handler, "")
     relations = {"workspace": {"data": {"type": "workspaces", "id": ids["workspace"]}}, "project": {"data": {"type": "projects", "id": ids["project"]}}}
     body = {"data": {"type": "what-is-not-there", "attributes": {}, "relationships": relations}}
     return victim.fill(path)[1:] + query, body if method in ("POST", "PATCH", "PUT") else None

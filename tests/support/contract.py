@@ -100,7 +100,7 @@ class Contract:
 
     def note(self, method, answer):
         path = urllib.parse.urlsplit(answer.url).path
-        if path.startswith(("/api/v2/", "/signed/")):
+        if path.startswith(("/api/v2/", "/api/registry/", "/signed/")):
             self.found += [f"{method} {path}: {answer.status}: {fault}" for fault in faults(method, answer.url, answer.status, answer.headers, answer.body)]
 
     def check(self):

@@ -12,6 +12,7 @@ import psycopg
 
 from support.assessed import Assessments, found
 from support.fake_worker import FakeWorker
+from support.modules import Modules
 from support.people import People
 from support.queried import Queries
 from support.queried import found as listed
@@ -28,6 +29,8 @@ PAGES = {
     "/app/:org/workspaces": "storage",
     "/app/:org/runs": "Needs you (2)",
     "/app/:org/explorer": "Use cases",
+    "/app/:org/modules": "1.1.0",
+    "/app/:org/modules/:module": "How to use",
     "/app/:org/projects/:project": "net-prod",
     "/app/:org/projects/:project/settings": "Give access",
     "/app/:org/workspaces/:ws": "terraform_data.one",
@@ -154,6 +157,7 @@ class RichSite:
         self.ids = {"org": "acme", "ws": "net-prod"}
         self.base = "organizations/acme"
         self.make_pool()
+        self.make_modules()
         self.make_workspaces()
         self.make_settings()
         self.make_content()
@@ -173,6 +177,16 @@ class RichSite:
         return self.ids[key]
 
     # ---- places ----
+
+    def make_modules(self):
+        """A module of the registry with a deprecated version, and one without versions."""
+        modules = Modules(self.api)
+        for version in ("1.0.0", "1.1.0"):
+            modules.publish("network", version, {"main.tf": ""})
+        marks = {"deprecation": {"deprecated-status": "Deprecated", "reason": self.say("It has a defect"), "link": "https://example.com/why"}}
+        self.api.patch(modules.path("network", "1.0.0"), {"data": {"type": "module-versions", "attributes": marks}})
+        modules.create("vpc", **{"provider": "aws", "registry-name": "public", "namespace": "terraform-aws-modules"})
+        self.ids["module"] = modules.read("network")["id"]
 
     def make_pool(self):
         self.ids["pool"], token = self.api.pool("edge")

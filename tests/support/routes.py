@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
-ROW = re.compile(r'^(SITE|API|SIGNED|WORKER|NOTIFIER|SCIM)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+)\)', re.M)
+ROW = re.compile(r'^(SITE|API|SIGNED|WORKER|NOTIFIER|SCIM|REGISTRY)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+)\)', re.M)
 
 
 class Route(NamedTuple):

@@ -15,10 +15,11 @@ import psycopg
 from support import scim as idp
 from support.api import Api
 from support.browser import Browser
+from support.modules import Modules
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
-OBJECT_IN_BODY = {"runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+OBJECT_IN_BODY = {"registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
@@ -84,11 +85,12 @@ class Tenant:
         self.ids["version"] = self.tool_version("terraform")
         self.ids["provider"] = self.identity_provider()
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
-        self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
+        self.words = {"section": "general", "registry": "private", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
         self.make_provisioned()
         self.make_content()
         self.make_runs()
         self.make_rows()
+        self.make_module()
 
     def make(self, key, path, type, attributes, relations=None):
         """Creates an object by the API and keeps its id under the key."""
@@ -156,6 +158,15 @@ class Tenant:
         for path in (workspace, self.base):
             body = {"data": {"type": "data-retention-policy-delete-olders", "attributes": {"delete-older-than-n-days": 5}}}
             api.post(f"{path}/relationships/data-retention-policy", body)
+
+    def make_module(self):
+        """A module of the private registry, with a version."""
+        modules, ids = Modules(self.api), self.ids
+        ids.update({"namespace": self.api.organization, "module": f"{self.mark}-module", "module_provider": modules.provider, "module_version": "1.0.0-rc"})
+        ids["module_version_id"] = modules.publish(ids["module"], ids["module_version"], {"main.tf": f"# {self.mark}-module-content"})
+        ids["module_id"] = modules.read(ids["module"])["id"]
+        path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
+        assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
 
     def tool_version(self, tool):
         """A version that the site's admins list, with the tenant's mark in it."""

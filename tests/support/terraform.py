@@ -48,6 +48,7 @@ class Terraform:
         if self.host != HOST:
             return ""
         lines = "".join(f'    "{name}" = "{self.site.scheduler.url}/api/v2/"\n' for name in SERVICES)
+        lines += f'    "modules.v1" = "{self.site.scheduler.url}/api/registry/v1/modules/"\n'
         return f'host "{HOST}" {{\n  services = {{\n{lines}  }}\n}}\n'
 
     def credentials(self, token):

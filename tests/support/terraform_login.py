@@ -17,9 +17,9 @@ mv "$HOME/address.part" "$HOME/address"
 class User:
     """With an empty home directory. The server is a scheduler with TLS."""
 
-    def __init__(self, folder, server, authority, engine):
+    def __init__(self, folder, server, authority, engine, name="localhost"):
         self.server, self.engine, self.home = server, engine, folder / "home"
-        self.host = f"localhost:{server.port}"
+        self.host = f"{name}:{server.port}"
         (self.home / ".terraform.d").mkdir(parents=True)
         programs = folder / "programs"
         programs.mkdir()

@@ -78,7 +78,7 @@ static const struct {
 	const char *name;
 	bool there;
 } entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
-	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
+	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", true},
 	{"private-run-tasks", true}, {"run-tasks", true}, {"sentinel", true}, {"sso", true}, {"state-storage", true},
 	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/internal/run_tokens.h"
 
-/* The routes that terraform_remote_state and tfe_outputs need, and those of the run itself. */
+/* The routes that terraform_remote_state, tfe_outputs and the installation of modules need, and those of the run
+ * itself. */
 static const handler_fn readable[] = {
 	organizations_entitlements,
 	workspaces_read,
@@ -16,6 +17,11 @@ static const handler_fn readable[] = {
 	state_outputs_read,
 	states_current,
 	states_current_outputs,
+	registry_versions,
+	registry_download,
+	registry_download_latest,
+	registry_module_latest,
+	registry_version_show,
 };
 
 static bool is_readable(const struct request *req)

@@ -47,6 +47,7 @@ static const char *const handlers[] = {
 #define WORKER                           SITE
 #define NOTIFIER                         SITE
 #define SCIM                             SITE
+#define REGISTRY                         SITE
 #include "scheduler/api/routes.def"
 };
 

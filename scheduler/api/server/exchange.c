@@ -135,7 +135,8 @@ static void not_found_unify(const struct request *req, struct err *err)
 	size_t len = strlen(err->message);
 	bool unseen = len >= strlen(end) && text_equal(err->message + len - strlen(end), end);
 
-	if (err->kind == ERR_NOT_FOUND && unseen && req->route && text_starts(req->route->pattern, "/api/v2/"))
+	if (err->kind == ERR_NOT_FOUND && unseen && req->route &&
+		(text_starts(req->route->pattern, "/api/v2/") || text_starts(req->route->pattern, REGISTRY_PREFIX "/")))
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 

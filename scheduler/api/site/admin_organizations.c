@@ -17,8 +17,8 @@
 
 enum { MAX_WORKSPACES = 1000000000 };
 
-/* Settings without effect are stored so that clients can read them back. They are those of module and provider sharing,
- * because there is no registry, of beta tools, and of sudo for workers. */
+/* Settings without effect are stored so that clients can read them back. They are those of provider sharing, because
+ * there is no registry of providers, of beta tools, and of sudo for workers. */
 static const struct field settings[] = {
 	{"access-beta-tools", FIELD_BOOL, "false"},
 	{"global-module-sharing", FIELD_BOOL, "false"},

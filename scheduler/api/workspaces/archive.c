@@ -9,10 +9,10 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
-enum { MAX_ENTRIES = 200000 };
-static const long long max_bytes = 4LL << 30; /* unpacked */
+static const struct archive_limits configuration_limits = {.entries = 200000, .bytes = 4LL << 30};
 
 struct walk {
+	const struct archive_limits *limits;
 	json_t *links; /* paths of symbolic links: no entry may pass through one */
 	long long entries, bytes;
 };
@@ -155,11 +155,11 @@ static int entry_check(struct walk *walk, struct archive_entry *entry, struct er
 		return refuse(err, path, "leads out of the folder");
 	if (through_link(walk, plain))
 		return refuse(err, path, "goes through a link");
-	if (++walk->entries > MAX_ENTRIES)
-		return err_set(err, ERR_INVALID, "the archive has more than %d entries", MAX_ENTRIES);
+	if (++walk->entries > walk->limits->entries)
+		return err_set(err, ERR_INVALID, "the archive has more than %lld entries", walk->limits->entries);
 	walk->bytes += archive_entry_size(entry);
-	if (archive_entry_size(entry) < 0 || walk->bytes > max_bytes)
-		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", max_bytes);
+	if (archive_entry_size(entry) < 0 || walk->bytes > walk->limits->bytes)
+		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", walk->limits->bytes);
 	return type_check(walk, entry, path, plain, err);
 }
 
@@ -197,16 +197,16 @@ static struct archive *archive_open(const void *bytes, size_t len)
 	return NULL;
 }
 
-int archive_check(const void *bytes, size_t len, struct err *err)
+int archive_check_within(struct bytes packed, const struct archive_limits *limits, struct err *err)
 {
-	const unsigned char *magic = bytes;
-	struct walk walk = {.links = NULL};
+	const unsigned char *magic = packed.data;
+	struct walk walk = {.limits = limits};
 	struct archive *archive;
 	int result = -1;
 
-	if (len < 2 || magic[0] != 0x1f || magic[1] != 0x8b)
+	if (packed.len < 2 || magic[0] != 0x1f || magic[1] != 0x8b)
 		return err_set(err, ERR_INVALID, "the upload is no gzip'd tar archive");
-	archive = archive_open(bytes, len);
+	archive = archive_open(packed.data, packed.len);
 	if (!archive)
 		return err_set(err, ERR_INVALID, "the upload is no gzip'd tar archive");
 	walk.links = json_object();
@@ -214,6 +214,11 @@ int archive_check(const void *bytes, size_t len, struct err *err)
 	json_decref(walk.links);
 	archive_read_free(archive);
 	return result;
+}
+
+int archive_check(const void *bytes, size_t len, struct err *err)
+{
+	return archive_check_within((struct bytes){bytes, len}, &configuration_limits, err);
 }
 
 /* ---- one file ---- */

@@ -9,6 +9,10 @@
 
 struct err;
 
+struct archive_limits {
+	long long entries, bytes; /* `bytes`: unpacked */
+};
+
 /*
  * Reads a configuration's archive to its end. It checks that the archive is complete and unpacks only into its folder.
  * ERR_INVALID with the reason if:
@@ -19,6 +23,8 @@ struct err;
  *  - it has too many entries or too many bytes.
  */
 int archive_check(const void *bytes, size_t len, struct err *err);
+/* The same with other limits than those of a configuration. */
+int archive_check_within(struct bytes archive, const struct archive_limits *limits, struct err *err);
 
 /* Appends the file at that path to `out`, cut at the buffer's limit. *ret_found is false if the archive has no such
  * file. */

@@ -3,6 +3,7 @@
 
 #include "scheduler/runs/vcs/deliveries.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/contents.h"
@@ -25,6 +26,7 @@ static int pulls_step(struct store *store, bool *ret_more, struct err *err)
 static const struct listener_step steps[] = {
 	{"deliveries", vcs_deliveries_read},
 	{"events", vcs_events_decide},
+	{"module tags", module_tags_step},
 	{"looks", looks_step},
 	{"pull requests", pulls_step},
 };

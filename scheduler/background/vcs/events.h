@@ -3,8 +3,8 @@
 #define SCHEDULER_BACKGROUND_VCS_EVENTS_H
 
 /*
- * The VCS thread makes runs from commits. It reads deliveries, decides events, schedules looks at repositories,
- * archives contents that no run needs, and deletes old events. Transactions notify it with vcs_wake.
+ * The VCS thread makes runs from commits, and versions of modules from tags. It reads deliveries, decides events,
+ * schedules looks at repositories, archives contents that no run needs, and deletes old events. Transactions notify it with vcs_wake.
  */
 
 #include "scheduler/background/vcs/listener.h"

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/vcs/contents.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
@@ -56,6 +57,7 @@ static int stored_in(void *data, struct err *err)
 	if (!known)
 		return 0;
 	if (vcs_policy_versions_end(a->store, a->content_id, NULL, err) < 0 ||
+		module_content_end(a->store, a->content_id, NULL, err) < 0 ||
 		vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
 		return -1;
 	if (differs && differences_note(a, &rows, err) < 0)
@@ -74,6 +76,7 @@ static int failed_in(void *data, struct err *err)
 	if (!known)
 		return 0;
 	if (vcs_policy_versions_end(a->store, a->content_id, a->sentence, err) < 0 ||
+		module_content_end(a->store, a->content_id, a->sentence, err) < 0 ||
 		vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
 		return -1;
 	return runs_step(a, &rows, EV_ERRORED, err);

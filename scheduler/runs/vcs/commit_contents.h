@@ -3,7 +3,8 @@
 #define SCHEDULER_RUNS_VCS_COMMIT_CONTENTS_H
 
 /*
- * The end of a fetch: all runs and policy sets that wait for the content of a commit go on, or end, in one batch.
+ * The end of a fetch: all runs, policy sets and modules that wait for the content of a commit go on, or end, in one
+ * batch.
  *
  * Both functions join the open transaction, or begin one. They lock the content first, then workspaces, so the caller
  * must not hold the lock of a workspace. If the content was deleted meanwhile, they change nothing and return 0. A

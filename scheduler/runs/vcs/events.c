@@ -4,9 +4,11 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/vcs/address.h"
+#include "common/vcs/ref.h"
 #include "scheduler/runs/vcs/outcomes.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/runs/vcs/reruns.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
@@ -94,8 +96,11 @@ static int seen_write(struct vcs_decision *d, struct err *err)
 
 	if (json_string_at(d->detail, "subject"))
 		return 0;
-	if (!vcs_event_is_pr(e))
+	if (!vcs_event_is_pr(e)) {
+		if (vcs_ref_tag(e->ref) && module_tags_changed(d->store, d->repository_id, err) < 0)
+			return -1;
 		return vcs_ref_write(d->store, d->repository_id, e->ref, e->sha, err);
+	}
 	detail = vcs_event_detail(e);
 	json_object_set_new(detail, "ref", json_string(e->ref));
 	json_object_del(detail, "rerun"); /* of this event alone */

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
@@ -353,8 +354,11 @@ static int look_apply(struct look *l, struct err *err)
 	if (pulls_want(l, &wanted, err) < 0)
 		return -1;
 	/* Most looks find no change. They write no refs and wake no thread. */
-	if (!json_equal(l->before, l->refs) && vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
+	if (!json_equal(l->before, l->refs) &&
+		(vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0 ||
+			module_tags_changed(l->store, l->repository_id, err) < 0))
 		return -1;
+	wanted |= !json_equal(l->before, l->refs);
 	return l->found_count || l->looking.count || wanted ? vcs_wake(l->store, err) : 0;
 }
 

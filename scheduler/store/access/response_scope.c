@@ -24,6 +24,16 @@ rights response_scope_rights(const struct response_scope *scope, const char *org
 	return 0;
 }
 
+void response_scope_organizations(const struct response_scope *scope, struct db_array *ids)
+{
+	for (int i = 0; i < scope->memberships.count; i++) {
+		const char *id = row_of(requester, &scope->memberships, i)->organization_id;
+
+		if (id)
+			db_array_add(ids, id);
+	}
+}
+
 const char *response_scope_user(const struct response_scope *scope)
 {
 	return scope && !scope->all && !scope->owns ? scope->user.text : NULL;

@@ -26,6 +26,8 @@ void response_scope_release(struct response_scope *scope);
 /* The requester's rights in all of the organization; none if not a member. NULL (the scheduler itself) has all rights.
  */
 rights response_scope_rights(const struct response_scope *scope, const char *organization_id);
+/* Adds the ids of the organizations that the requester is a member of. */
+void response_scope_organizations(const struct response_scope *scope, struct db_array *ids);
 /* True if the organization needs a second factor that the requester does not have. NULL: false. */
 bool response_scope_lacks_factor(const struct response_scope *scope, const char *organization_id);
 /* The fragments' `user`: `.user = response_scope_user(store->scope)`. */

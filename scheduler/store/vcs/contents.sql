@@ -13,13 +13,16 @@ where k.content_id = :v and not r.ended;
 and r.stages & 1 <> 0 and r.status in ('pending', 'fetching');
 
 -- fragment: contents_needed(v)
--- Whether a run or a version of a policy set waits for the content `v`.
+-- Whether a run, a version of a policy set or one of a module waits for the content `v`.
 (exists (select 1 :contents_runs_of(:v) :contents_fetches())
         or exists (
             select 1
             from policy_set_version_commits p
             join policy_set_versions s on s.id = p.policy_set_version_id
             where p.content_id = :v and s.status = 'ingressing'
+        )
+        or exists (
+            select 1 from registry_module_versions m where m.content_id = :v and m.status = 'cloning'
         ));
 
 -- fragment: configuration_in_use(c)
@@ -196,7 +199,7 @@ where v.id = any(:ids::text[])
 -- statement: vcs_fetches_unneeded
 -- Locks contents, at most :max, which have a fetch that nothing waits for, and their fetches.
 -- index: configuration_commits_content, git_jobs_fetch, policy_set_version_commits_content,
--- run_inputs_configuration
+-- registry_module_versions_content, run_inputs_configuration
 -- takes: like vcs_contents_unused
 -- gives: vcs_content_id
 select v.id
@@ -210,7 +213,7 @@ for update of v, g skip locked;
 -- statement: vcs_fetches_delete
 -- Deletes the fetches of these contents that nothing waits for.
 -- index: configuration_commits_content, git_jobs_fetch, policy_set_version_commits_content,
--- run_inputs_configuration
+-- registry_module_versions_content, run_inputs_configuration
 -- takes: ids text[]
 delete from git_jobs g
 where g.kind = 'fetch' and g.content_id = any(:ids::text[]) and not :contents_needed(g.content_id);

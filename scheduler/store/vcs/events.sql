@@ -186,14 +186,16 @@ set due_at = now() + make_interval(secs => :postponed_seconds), message = :why, 
 where id = :id and state = 'waiting';
 
 -- statement: vcs_next_due
--- Milliseconds until the next event, delivery, look or read of pull requests is due; null: none.
--- index: policy_set_repositories_repository, vcs_deliveries_waiting, vcs_events_open, vcs_pull_reads_due,
--- vcs_repositories_look, workspace_repositories_repository
+-- Milliseconds until the next event, delivery, look, read of pull requests or module is due; null: none.
+-- index: policy_set_repositories_repository, registry_modules_repository, registry_modules_tags_due,
+-- vcs_deliveries_waiting, vcs_events_open, vcs_pull_reads_due, vcs_repositories_look,
+-- workspace_repositories_repository
 -- gives: ms bigint null
 select ceil(
     1000 * extract(epoch from least((select min(due_at) from vcs_deliveries where state = 'waiting'),
                 (select min(due_at) from vcs_events where state = 'waiting'),
                 (select min(due_at) from vcs_pull_reads),
+                (select now() from registry_modules where tags_due limit 1),
                 (
                     select r.look_due
                     from vcs_repositories r

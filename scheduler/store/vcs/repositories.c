@@ -118,7 +118,7 @@ static int repository_ensure(struct store *store, const struct vcs_use *use, str
 		.secret_sealed = db_blob(buf_str(&sealed), sealed.len));
 }
 
-static int repository_find(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err)
+int vcs_repository_of_use(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -152,7 +152,7 @@ int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *before = NULL;
 
-	if (vcs_used_read(store, user, &rows, err) < 0 || repository_find(store, use, ret_repository, err) < 0 ||
+	if (vcs_used_read(store, user, &rows, err) < 0 || vcs_repository_of_use(store, use, ret_repository, err) < 0 ||
 		row_set(store, user, use, ret_repository->text, err) < 0)
 		return -1;
 	before = json_shown(row_of(vcs_used, &rows, 0)->repository);

@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_VCS_REPOSITORIES_H
 
 /*
- * Repositories that workspaces and policy sets use. There is one row for each connection and spelling of the name. An
+ * Repositories that workspaces, policy sets and modules of the registry use. There is one row for each connection and spelling of the name. An
  * unused repository stays, with its events, until its connection is deleted.
  */
 
@@ -52,6 +52,8 @@ struct vcs_use {
 	const char *policies_path;     /* of policy sets, or NULL */
 	const json_t *update_patterns; /* of policy sets: an array, or NULL */
 };
+/* The repository of that use. Creates its row if it is missing. */
+int vcs_repository_of_use(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err);
 /* Connects the user to the repository, and creates its row if it is missing. *ret_changed: the repository or the branch
  * is another one than before. */
 int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,

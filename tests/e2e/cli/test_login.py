@@ -8,13 +8,14 @@ import urllib.parse
 import pytest
 
 from support.browser import Browser
+from support.modules import Modules
 from support.terraform_login import User
 
 
 @pytest.fixture
 def user(folder, authority, scheduler, tokens, engine):
     server = scheduler(**authority.serving())
-    return User(folder, server, authority, engine)
+    return User(folder, server, authority, engine, "127.0.0.1")  # the addresses of modules need a host with a dot
 
 
 def approve(user, tokens, press):
@@ -47,6 +48,9 @@ def test_login_and_logout(user, tokens, request):
     (user.home / "main.tf").write_text(settings)
     user.run("init", "-input=false").ended(0)
     assert api.get("organizations/acme/workspaces/by-login").status == 200
+    Modules(api).publish("network", "1.0.0", {"main.tf": ""})
+    (user.home / "module.tf").write_text(f'module "network" {{\n  source  = "{user.host}/acme/network/null"\n  version = "~> 1.0"\n}}\n')
+    assert "/acme/network/null 1.0.0 for network" in user.run("init", "-input=false").ended(0)
     user.run("logout", user.host).ended(0)
     assert user.credentials() is None
 

@@ -64,6 +64,8 @@ class Objects:
                                             ("free_team", f"{base}/teams", "teams", {"name": "free"}), ("key", f"{base}/ssh-keys", "ssh-keys", {"name": "there", "value": "k"})):
             if org.call("GET", path).status == 200:
                 create(key, path, type, attributes)
+        ids.update({"registry": "private", "namespace": org.organization, "module": "there", "module_provider": "null"})
+        create("module_id", f"{base}/registry-modules", "registry-modules", {"name": ids["module"], "provider": ids["module_provider"]})
         self.rows(org, ids)
         return ids
 

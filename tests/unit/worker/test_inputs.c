@@ -516,7 +516,8 @@ static void credentials_and_services_are_set_for_the_apis_host(void **state)
 			"    \"state.v2\" = \"http://127.0.0.1:80/api/v2/\"\n    \"tfe.v2\" = "
 			"\"http://127.0.0.1:80/api/v2/\"\n"
 			"    \"tfe.v2.1\" = \"http://127.0.0.1:80/api/v2/\"\n    \"tfe.v2.2\" = "
-			"\"http://127.0.0.1:80/api/v2/\"\n  }\n}\n"},
+			"\"http://127.0.0.1:80/api/v2/\"\n"
+			"    \"modules.v1\" = \"http://127.0.0.1:80/api/registry/v1/modules/\"\n  }\n}\n"},
 		{"https://runyard.example.com", "", ""},
 		{"", "t", ""},
 	};

@@ -4,7 +4,7 @@
 -- Inserts the calls that check hooks, at most :max: of repositories without a row in vcs_hooks, whose check is
 -- due, or which came into use or out of it. A day later the hook is checked again, because a user may have
 -- deleted it at the provider.
--- index: policy_set_repositories_repository, workspace_repositories_repository
+-- index: policy_set_repositories_repository, registry_modules_repository, workspace_repositories_repository
 -- takes: like vcs_lookups_enqueue
 with due as (
     select v.id, v.organization_id, v.connection_id, :repository_is_used(v) as used
@@ -24,7 +24,7 @@ noted as (
 
 -- statement: vcs_hook_state
 -- The hook that the provider has, and the version of the secret that it should have.
--- index: policy_set_repositories_repository, workspace_repositories_repository
+-- index: policy_set_repositories_repository, registry_modules_repository, workspace_repositories_repository
 -- takes: id text
 -- gives: hook text, hook_external_id text null, version bigint, sent_version bigint, used boolean
 select v.hook, v.hook_external_id, coalesce(h.version, 1) as version,
@@ -55,7 +55,7 @@ where id = :repository_id;
 
 -- statement: vcs_hook_refused
 -- A repository that is not used has no hook any more.
--- index: policy_set_repositories_repository, workspace_repositories_repository
+-- index: policy_set_repositories_repository, registry_modules_repository, workspace_repositories_repository
 -- takes: repository_id text, why text
 update vcs_repositories v
 set hook_error = left(:why, 500), hook_external_id = case when :repository_is_used(v) then hook_external_id end

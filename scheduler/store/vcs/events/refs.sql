@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: repository_is_used(r)
--- Whether a workspace or policy set uses the repository `r`.
+-- Whether a workspace, a policy set or a module uses the repository `r`.
 (exists (select 1 from workspace_repositories a where a.repository_id = :r.id)
-        or exists (select 1 from policy_set_repositories a where a.repository_id = :r.id));
+        or exists (select 1 from policy_set_repositories a where a.repository_id = :r.id)
+        or exists (select 1 from registry_modules a where a.repository_id = :r.id));
 
 -- statement: vcs_repository_lock
 -- Locks the repository.
@@ -35,7 +36,8 @@ where id = :repository_id and look_due = :due::timestamptz;
 
 -- statement: vcs_looks_due
 -- Repositories in use whose look is due.
--- index: policy_set_repositories_repository, vcs_repositories_look, workspace_repositories_repository
+-- index: policy_set_repositories_repository, registry_modules_repository, vcs_repositories_look,
+-- workspace_repositories_repository
 -- takes: max bigint
 -- gives: id text, look_due timestamptz
 select r.id, r.look_due

@@ -139,6 +139,7 @@ export const barLinks = [
 	{ word: "Runs", pattern: "/app/:org/runs" },
 	{ word: "Queue", pattern: "/app/:org/queue" },
 	{ word: "Explorer", pattern: "/app/:org/explorer" },
+	{ word: "Modules", pattern: "/app/:org/modules" },
 	{ word: "Settings", pattern: "/app/:org/settings/general" },
 ] as const;
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "common/vcs/address.h"
+#include "scheduler/api/registry/registry.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/store/registry/modules.h"
+#include "scheduler/store/vcs/tokens.h"
+#include "scheduler/store/vcs/tokens.sql.h"
+
+/* Modules whose versions are the tags of a repository named terraform-PROVIDER-NAME. */
+
+#define REPO       "/data/attributes/vcs-repo"
+#define IDENTIFIER REPO "/identifier"
+
+/* The module's address from the name of its repository. Plain git has names that end with .git. */
+static int address_read(
+	const char *identifier, char name[], size_t size, struct module_address *address, struct err *err)
+{
+	static const char prefix[] = "terraform-", suffix[] = ".git";
+	const char *last = strrchr(identifier, '/');
+	char *provider, *rest;
+	size_t len;
+
+	text_copy(name, size, last ? last + 1 : identifier);
+	len = strlen(name);
+	if (len > strlen(suffix) && text_equal(name + len - strlen(suffix), suffix))
+		name[len - strlen(suffix)] = '\0';
+	provider = name + strlen(prefix);
+	rest = text_starts(name, prefix) ? strchr(provider, '-') : NULL;
+	if (!rest)
+		return err_at(err, IDENTIFIER, "Identifier must name a repository terraform-PROVIDER-NAME");
+	*rest = '\0';
+	*address = (struct module_address){
+		.registry_name = REGISTRY_PRIVATE, .namespace = "", .name = rest + 1, .provider = provider};
+	return 0;
+}
+
+static int use_read(struct request *req, const char *organization_id, const struct vcs_repo_input *input,
+	struct vcs_use *use, struct err *err)
+{
+	const struct vcs_source_ids ids = {.organization_id = organization_id,
+		.token_id = text_or_null(input->token_id),
+		.installation_id = text_or_null(input->installation_id)};
+
+	if (!ids.token_id && !ids.installation_id)
+		return err_at(err, REPO "/oauth-token-id",
+			"Oauth token, or a GitHub App installation, must be given for the repository");
+	*use = (struct vcs_use){.organization_id = organization_id,
+		.identifier = text_or_empty(input->identifier),
+		.branch = "",
+		.tags_regex = ""};
+	if (vcs_source_find(req->store, &ids, &use->source, err) < 0)
+		return -1;
+	if (vcs_identifier_check(use->source.dialect, use->identifier, err) < 0) {
+		text_copy(err->pointer, sizeof(err->pointer), IDENTIFIER);
+		return -1;
+	}
+	return 0;
+}
+
+static int connect_respond(struct request *req, struct response *res, const char *organization_id,
+	const struct vcs_repo_input *input, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct module_address address;
+	struct vcs_use use;
+	char name[256];
+	struct id id;
+
+	if (use_read(req, organization_id, input, &use, err) < 0 ||
+		address_read(use.identifier, name, sizeof(name), &address, err) < 0)
+		return -1;
+	address.organization_id = organization_id;
+	if (registry_module_create_connected(req->store, &address, &use, &id, err) < 0) {
+		if (err->kind == ERR_INVALID)
+			text_copy(err->pointer, sizeof(err->pointer), IDENTIFIER);
+		return -1;
+	}
+	if (registry_module_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	return registry_module_show(req, res, 201, &rows, err);
+}
+
+static int input_read(const struct request *req, struct vcs_repo_input *input, struct err *err)
+{
+	const json_t *repo = json_at(req->body, "data.attributes.vcs-repo");
+
+	if (body_check(req, "registry-modules", err) < 0 || vcs_repo_input_read(req, input, err) < 0)
+		return -1;
+	if (!input->sent || input->disconnect)
+		return err_at(err, REPO, "VCS repo must be given");
+	if (*text_or_empty(input->branch) || json_is_false(json_object_get(repo, "tags")))
+		return err_at(err, REPO "/branch", "Modules that follow a branch are not available: push tags");
+	return 0;
+}
+
+int registry_modules_connect(struct request *req, struct response *res, struct err *err)
+{
+	struct vcs_repo_input input;
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &input, err) < 0)
+		return -1;
+	return connect_respond(req, res, scope.organization.text, &input, err);
+}
+
+/* The older path names no organization: the token's connection has one. */
+int registry_modules_connect_token(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct vcs_repo_input input;
+	const char *organization_id;
+
+	if (input_read(req, &input, err) < 0 ||
+		vcs_token_read(req->store, text_or_empty(input.token_id), &rows, err) < 0)
+		return -1;
+	organization_id = row_of(vcs_token, &rows, 0)->organization_id;
+	if (may(req, (struct place){.organization = organization_id}, "OAuth token", err) < 0)
+		return -1;
+	return connect_respond(req, res, organization_id, &input, err);
+}

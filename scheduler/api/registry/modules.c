@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/registry/modules.h"
+
+#include <strings.h>
+
+#include "scheduler/api/registry/registry.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/http/audit_note.h"
+#include "scheduler/store/registry/modules.sql.h"
+
+/* Modules of an organization's registry. */
+
+/* ---- the resource ---- */
+
+bool registry_may_manage(const struct store *store, const char *organization_id)
+{
+	return response_scope_rights(store->scope, organization_id) & right_of(CAN_MANAGE_MODULES);
+}
+
+static int module_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
+{
+	const struct registry_module_row *m = of_row;
+	bool manages = registry_may_manage(store, m->organization_id);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/registry-modules/%s/%s/%s/%s",
+		m->organization_name, m->registry_name, m->namespace, m->name, m->provider);
+
+	(void)err;
+	*ret_resource = resource_new("registry-modules", m->id,
+		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
+			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
+			"version-statuses", json_shown(m->versions), "no-code", 0, "vcs-repo",
+			vcs_repo_shown(store, m->repository), "publishing-mechanism",
+			json_string_or_null(m->repository ? "git_tag" : NULL), "created-at", time_shown(m->created_at),
+			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
+			manages, "can-retry", manages),
+		json_pack("{so}", "organization", to_one("organizations", m->organization_name)));
+	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
+	return 0;
+}
+
+static const struct resource_kind kind_registry_modules = {.type = "registry-modules", .make = module_resource};
+
+/* ---- reading ---- */
+
+static const char *param_or(const struct request *req, const char *name, const char *otherwise)
+{
+	return *param(req, name) ? param(req, name) : otherwise;
+}
+
+/* `:organization`, and the module's address in it. The names are borrowed from the scope and the path. */
+static int address_in_path(
+	const struct request *req, struct scope *ret_scope, struct module_address *ret_address, struct err *err)
+{
+	if (scope_organization(req, ret_scope, err) < 0)
+		return -1;
+	*ret_address = (struct module_address){.organization_id = ret_scope->organization.text,
+		.registry_name = param_or(req, "registry", REGISTRY_PRIVATE),
+		.namespace = param_or(req, "namespace", ret_scope->organization_name),
+		.name = param(req, "module"),
+		.provider = text_or_null(param(req, "module_provider"))};
+	return 0;
+}
+
+static int module_by_id(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (registry_module_read(req->store, param(req, "module_id"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_of(registry_module, ret_rows, 0)->organization_id},
+		"registry module", err);
+}
+
+int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	struct module_address address;
+	struct scope scope;
+	bool own;
+
+	if (*param(req, "module_id"))
+		return module_by_id(req, ret_rows, err);
+	if (address_in_path(req, &scope, &address, err) < 0 ||
+		registry_module_find(req->store, &address, ret_rows, err) < 0)
+		return -1;
+	own = text_equal(row_of(registry_module, ret_rows, 0)->organization_id, scope.organization.text);
+	if (!own && !text_equal(req->route->method, "GET"))
+		return err_set(err, ERR_NOT_FOUND, "registry module not found");
+	return 0;
+}
+
+void registry_audit(const struct request *req, const char *type, const char *id)
+{
+	json_auto_t *link = linkage(type, id);
+
+	audit_note_document(req->audit, link);
+}
+
+int registry_module_show(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
+{
+	return respond_row(req, res, status, &(struct resource_rows){&kind_registry_modules, rows}, err);
+}
+
+static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct module_list list = {.organization_id = scope->organization.text,
+		.search = text_or_null(text_or_empty(query(req, "q"))),
+		.registry_name = text_or_null(text_or_empty(query(req, "filter[registry_name]"))),
+		.provider = text_or_null(text_or_empty(query(req, "filter[provider]"))),
+		.owner = text_or_null(text_or_empty(query(req, "filter[organization_name]"))),
+		.range = {page->size, page->offset}};
+
+	return registry_modules_list(req->store, &list, ret_rows, err);
+}
+
+int registry_modules_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(
+		req, res, &(struct resource_list){&kind_registry_modules, scope_organization, list_page}, err);
+}
+
+int registry_modules_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (registry_module_in_path(req, &rows, err) < 0)
+		return -1;
+	return registry_module_show(req, res, 200, &rows, err);
+}
+
+/* ---- changes ---- */
+
+static int input_read(const struct request *req, struct module_address *address, struct err *err)
+{
+	bool no_code = false;
+
+	if (body_check(req, "registry-modules", err) < 0 || body_text(req, "name", &address->name, err) < 0 ||
+		body_text(req, "provider", &address->provider, err) < 0 ||
+		body_text(req, "registry-name", &address->registry_name, err) < 0 ||
+		body_text(req, "namespace", &address->namespace, err) < 0 ||
+		body_bool(req, "no-code", &no_code, err) < 0)
+		return -1;
+	if (no_code)
+		return err_at(err, "/data/attributes/no-code", "No-code modules are not available");
+	if (!address->registry_name)
+		address->registry_name = REGISTRY_PRIVATE;
+	if (text_equal(address->registry_name, REGISTRY_PUBLIC))
+		return 0;
+	if (!text_equal(address->registry_name, REGISTRY_PRIVATE))
+		return err_at(err, "/data/attributes/registry-name", "Registry name must be private or public");
+	if (*text_or_empty(address->namespace))
+		return err_at(err, "/data/attributes/namespace",
+			"Namespace can't be set: that of a private module is the organization's name");
+	address->namespace = "";
+	return 0;
+}
+
+int registry_modules_create(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct module_address address = {.registry_name = REGISTRY_PRIVATE};
+	struct scope scope;
+	struct id id;
+
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &address, err) < 0)
+		return -1;
+	address.organization_id = scope.organization.text;
+	if (registry_module_create(req->store, &address, &id, err) < 0 ||
+		registry_module_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	return registry_module_show(req, res, 201, &rows, err);
+}
+
+int registry_modules_delete_provider(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id;
+
+	if (registry_module_in_path(req, &rows, err) < 0)
+		return -1;
+	id = row_of(registry_module, &rows, 0)->id;
+	registry_audit(req, "registry-modules", id);
+	if (registry_module_delete(req->store, id, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+/* The event names the module by its name: there may be several. */
+static int delete_named(
+	struct request *req, struct response *res, const struct module_address *address, struct err *err)
+{
+	registry_audit(req, "registry-modules", address->name);
+	if (registry_modules_delete(req->store, address, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int registry_modules_delete_named(struct request *req, struct response *res, struct err *err)
+{
+	struct module_address address;
+	struct scope scope;
+
+	if (address_in_path(req, &scope, &address, err) < 0)
+		return -1;
+	if (text_equal(address.registry_name, REGISTRY_PRIVATE)) {
+		if (strcasecmp(address.namespace, scope.organization_name) != 0)
+			return err_set(err, ERR_NOT_FOUND, "registry module not found");
+		address.namespace = "";
+	}
+	return delete_named(req, res, &address, err);
+}
+
+/* The older path names no registry: public modules are deleted, too. */
+int registry_modules_delete_any(struct request *req, struct response *res, struct err *err)
+{
+	struct module_address address;
+	struct scope scope;
+
+	if (address_in_path(req, &scope, &address, err) < 0)
+		return -1;
+	address.registry_name = NULL;
+	address.namespace = NULL;
+	return delete_named(req, res, &address, err);
+}

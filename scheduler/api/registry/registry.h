@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_REGISTRY_REGISTRY_H
+#define SCHEDULER_API_REGISTRY_REGISTRY_H
+
+/* What the handlers of the registry share: the module that a path names. */
+
+#include "scheduler/http/request.h"
+
+struct registry_module_row;
+
+/*
+ * The module of the path: `:module_id`, or `:registry/:namespace/:module/:module_provider` in the organization. The
+ * older paths have neither registry nor namespace: the module is a private one of the organization. Checks the
+ * permission of the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
+ */
+int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+/* Answers with the module of the first row. */
+int registry_module_show(
+	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);
+/* The request's audit event is about that resource. */
+void registry_audit(const struct request *req, const char *type, const char *id);
+/* Whether the requester may manage the organization's modules. */
+bool registry_may_manage(const struct store *store, const char *organization_id);
+
+#endif

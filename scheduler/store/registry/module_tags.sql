@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: module_tags_due
+-- Lets the VCS thread look at the tags of the repository's modules.
+-- index: registry_modules_repository
+-- takes: repository_id text
+update registry_modules set tags_due = true where repository_id = :repository_id and not tags_due;
+
+-- statement: module_tags_pick
+-- Locks a module whose tags the VCS thread has to look at.
+-- index: registry_modules_tags_due
+-- gives: id text, repository_id text null, provider text
+select m.id, m.repository_id, coalesce(c.provider, 'github_app') as provider
+from registry_modules m
+left join vcs_repositories r on r.id = m.repository_id
+left join vcs_connections c on c.id = r.connection_id
+where m.tags_due
+limit 1
+for no key update of m skip locked;
+
+-- statement: module_tags_new
+-- Tags of the module's repository that are semantic versions, with or without a leading v, and that are no
+-- versions yet: at most :max, the newest first; none if the module has the maximum.
+-- index: registry_module_versions_version, registry_removed_versions_pkey, vcs_refs_pkey
+-- takes: module_id text, repository_id text, max bigint, versions_max bigint
+-- gives: version text, tag text, sha text
+select x.version, x.tag, x.sha
+from (
+    select distinct on (version) regexp_replace(t.tag, '^v', '') as version, t.tag, t.sha
+    from (
+        select substr(f.name, length('refs/tags/') + 1) as tag, f.sha
+        from vcs_refs f
+        where f.repository_id = :repository_id and starts_with(f.name, 'refs/tags/') and f.sha <> ''
+    ) t
+    where length(t.tag) <= 64
+        and t.tag ~ ('^v?(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}'
+                || '(-(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
+                || '(\.(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?'
+                || '(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$')
+    order by version, t.tag desc
+) x
+where not exists (
+    select 1 from registry_module_versions v where v.module_id = :module_id and v.version = x.version
+)
+    and not exists (
+        select 1 from registry_removed_versions g where g.module_id = :module_id and g.version = x.version
+    )
+    and (select count(*) from registry_module_versions where module_id = :module_id) < :versions_max::bigint
+order by explorer_version_key(x.version) collate "C" desc, x.version
+limit :max;
+
+-- statement: module_tag_insert
+-- Adds the version of a tag, which waits for the files of its commit.
+-- takes: id text, module_id text, version text, source text, commit_sha text, tag text, content_id text
+insert into registry_module_versions (id, module_id, version, source, status, commit_sha, tag, content_id)
+values (:id, :module_id, :version, :source, 'cloning', :commit_sha, :tag, :content_id);
+
+-- statement: module_tags_moved
+-- Notes which tags of the module's versions have another commit now.
+-- index: registry_module_versions_version, vcs_refs_pkey
+-- takes: module_id text, repository_id text
+update registry_module_versions v
+set moved_to = nullif(f.sha, v.commit_sha), updated_at = now()
+from vcs_refs f
+where v.module_id = :module_id and f.repository_id = :repository_id and f.name = 'refs/tags/' || v.tag and f.sha <> ''
+    and v.moved_to is distinct from nullif(f.sha, v.commit_sha);
+
+-- statement: module_tags_done
+-- The tags have been looked at.
+-- index: registry_modules_pkey
+-- takes: id text
+update registry_modules set tags_due = false, updated_at = now() where id = :id;
+
+-- statement: module_content_awaited
+-- The archive of a commit for which versions wait. No row: none does.
+-- index: registry_module_versions_content, vcs_contents_pkey
+-- takes: content_id text
+-- gives: blob_id text null
+select c.blob_id
+from vcs_contents c
+where c.id = :content_id
+    and exists (select 1 from registry_module_versions where content_id = :content_id and status = 'cloning');
+
+-- statement: module_content_end
+-- Ends the versions that wait for the content: with its archive, or with the sentence.
+-- index: registry_module_versions_content
+-- takes: content_id text, blob_id text, sha256 text, size bigint null, sentence text
+update registry_module_versions
+set status = case when :sentence::text is null then 'ok' else 'clone_failed' end, error = :sentence,
+    blob_id = :blob_id, sha256 = :sha256, size = :size, updated_at = now()
+where content_id = :content_id and status = 'cloning';

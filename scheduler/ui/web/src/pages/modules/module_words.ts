@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MPL-2.0
+// What the registry says of a module and its versions.
+
+import { listIn, type Members, membersOf, type Resource, text, textIn } from "../../core/resource.ts";
+import type { Tone } from "../../core/status.ts";
+
+export type Version = {
+	readonly version: string;
+	readonly tone: Tone;
+	readonly word: string;
+	readonly note: string; // why it failed, should not be used, or has not the commit of its tag
+	readonly link: string; // of a deprecation, or ""
+};
+
+const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
+	pending: ["muted", "Not uploaded"],
+	cloning: ["running", "Fetching"],
+	clone_failed: ["failure", "Fetch failed"],
+	reg_ingress_failed: ["failure", "Upload refused"],
+	ok: ["success", "Usable"],
+};
+
+function versionOf(item: Members): Version {
+	const deprecation = membersOf(item.deprecation);
+	const [tone, word] = statuses[textIn(item, "status")] ?? ["muted", textIn(item, "status")];
+	const made = { version: textIn(item, "version"), tone, word, note: textIn(item, "error"), link: textIn(deprecation, "link") };
+	if (item.revoked === true) {
+		return { ...made, tone: "failure", word: "Revoked", note: textIn(deprecation, "reason") };
+	}
+	return item.deprecation ? { ...made, tone: "wait", word: "Deprecated", note: textIn(deprecation, "reason") } : made;
+}
+
+export function versionsOf(module: Resource): readonly Version[] {
+	return listIn(module.attributes["version-statuses"]).map(versionOf);
+}
+
+// The newest version to use: one that is no prerelease, or else the newest.
+export function latestOf(versions: readonly Version[]): string {
+	const usable = versions.filter(({ word }) => word === "Usable").map(({ version }) => version);
+	return usable.find((version) => !version.split("+")[0]?.includes("-")) ?? usable[0] ?? "";
+}
+
+const setups: Readonly<Record<string, readonly [Tone, string]>> = {
+	setup_complete: ["success", "Usable"],
+	setup_failed: ["failure", "Setup failed"],
+	no_version_tags: ["wait", "No version tags"],
+	pending: ["muted", "No version yet"],
+};
+
+export function setupOf(module: Resource): readonly [Tone, string] {
+	return setups[text(module, "status")] ?? ["muted", text(module, "status")];
+}
+
+// How a configuration calls the module. A module of the public registry has no host in its address.
+export function usageOf(module: Resource, host: string, version: string): string {
+	const place = text(module, "registry-name") === "public" ? "" : `${host}/`;
+	const address = ["namespace", "name", "provider"].map((name) => text(module, name)).join("/");
+	const line = version ? `\n  version = "${version}"` : "";
+	return `module "${text(module, "name")}" {\n  source  = "${place}${address}"${line}\n}`;
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Modules published from the tags of a real repository: git, a worker's fetch, and terraform's installation."""
+
+import hashlib
+import json
+
+import pytest
+
+from support.documents import document, refused_at
+from support.git_servers import HttpServer
+from support.modules import OUTPUT, TYPE, Modules
+from support.terraform import HOST
+from support.vcs_connections import connect
+from support.wait import until
+
+
+@pytest.fixture(scope="module")
+def stack(full_site):
+    return full_site
+
+
+@pytest.fixture(scope="module")
+def http(stack):
+    server = HttpServer(stack.folder / "http").start()
+    yield server
+    server.release()
+
+
+class Published:
+    """A module and its repository."""
+
+    def __init__(self, stack, http, name):
+        self.stack, self.api, self.name = stack, stack.api, name
+        self.modules = Modules(stack.api)
+        self.repository = http.repository(f"acme/terraform-null-{name}")
+        _, self.token = connect(stack.api, {"service-provider": "git", "http-url": http.url, "key": http.user, "oauth-token-string": http.password})
+
+    def tag(self, name, word, force=False):
+        """Commits the files and tags the commit. Returns its sha."""
+        sha = self.repository.commit({"main.tf": OUTPUT % word, "modules/inner/main.tf": OUTPUT % f"inner {word}"})
+        self.repository.git("tag", *(["-f"] if force else []), name)
+        self.repository.push(f"refs/tags/{name}")
+        return sha
+
+    def connect(self, **more):
+        repo = {"identifier": f"{self.repository.name}.git", "oauth-token-id": self.token, **more}
+        return self.api.call("POST", f"{self.modules.base}/vcs", document(TYPE, {"vcs-repo": repo}))
+
+    def look(self):
+        """Looks at the repository now. Returns once the look and everything after it is done."""
+        self.stack.ask("update vcs_repositories set look_due = now(), looked_at = '2000-01-01' where identifier = %s", f"{self.repository.name}.git")
+        self.stack.ask("select pg_notify('runyard_vcs', '')")
+        until(lambda: self.stack.ask("select 1 from vcs_repositories where identifier = %s and looked_at > '2000-01-02'", f"{self.repository.name}.git"), "the look is done")
+        until(lambda: self.stack.ask("select (select count(*) from registry_modules where tags_due), (select count(*) from git_jobs)") == [(0, 0)], "the tags were looked at")
+
+    def versions(self):
+        return {item["version"]: item["status"] for item in self.modules.read(self.name)["attributes"]["version-statuses"]}
+
+    def wait(self, expected):
+        until(lambda: self.versions() == expected, lambda: f"{expected}: {self.modules.read(self.name)['attributes']}")
+
+
+@pytest.fixture
+def published(stack, http, request):
+    return Published(stack, http, request.node.name.removeprefix("test_").replace("_", "-"))
+
+
+def test_tags_become_versions_that_init_installs(published, terraform):
+    first = published.tag("v1.0.0", "one")
+    published.tag("1.1.0-rc.1", "two")
+    for name in ("latest", "v1", "v01.0.0", "release-1.0.0"):
+        published.tag(name, "no version")
+    made = published.connect()
+    assert made.status == 201, made.text
+    shown = made.data["attributes"]
+    assert (shown["name"], shown["provider"], shown["publishing-mechanism"], shown["status"]) == (published.name, "null", "git_tag", "pending")
+    assert shown["vcs-repo"]["identifier"] == f"{published.repository.name}.git" and shown["vcs-repo"]["oauth-token-id"] == published.token
+    published.wait({"1.1.0-rc.1": "ok", "1.0.0": "ok"})
+    assert published.modules.read(published.name)["attributes"]["status"] == "setup_complete"
+    version = published.modules.read(published.name, "1.0.0")
+    assert (version["attributes"]["commit-sha"], version["attributes"]["tag"], version["attributes"]["error"]) == (first, "v1.0.0", None) and version["links"]["upload"] is None
+    path = f"{published.api.url}/api/registry/v1/modules/acme/{published.name}/null/1.0.0/download"
+    content = published.api.call("GET", published.api.call("GET", path).headers["X-Terraform-Get"]).body
+    assert version["attributes"]["sha256"] == hashlib.sha256(content).hexdigest()
+    user = terraform(body=f'module "used" {{\n  source  = "{HOST}/acme/{published.name}/null//modules/inner"\n  version = "~> 1.0"\n}}\noutput "word" {{\n  value = module.used.word\n}}\n')
+    user.init()
+    user.pipe("apply", "-auto-approve")
+    assert json.loads(user.pipe("output", "-json"))["word"]["value"] == "inner one"
+    refused = published.api.call("POST", published.modules.path(published.name, "versions"), document("registry-module-versions", {"version": "9.0.0"}))
+    assert refused.status == 422
+
+
+def test_new_tags_are_found_moved_ones_are_refused_and_deleted_ones_stay(published):
+    first = published.tag("v1.0.0", "one")
+    assert published.connect().status == 201
+    published.wait({"1.0.0": "ok"})
+    digest = published.modules.read(published.name, "1.0.0")["attributes"]["sha256"]
+    published.tag("v1.1.0", "two")
+    published.look()
+    published.wait({"1.1.0": "ok", "1.0.0": "ok"})
+    moved = published.tag("v1.0.0", "another one", force=True)
+    published.repository.push(":refs/tags/v1.1.0")
+    published.look()
+    version = published.modules.read(published.name, "1.0.0")["attributes"]
+    assert (version["status"], version["commit-sha"], version["sha256"]) == ("ok", first, digest)
+    assert f"The tag v1.0.0 was moved to the commit {moved[:12]}" in version["error"]
+    assert [item["error"] for item in published.modules.read(published.name)["attributes"]["version-statuses"]] == ["", version["error"]]
+    assert published.versions() == {"1.1.0": "ok", "1.0.0": "ok"}
+    published.repository.git("tag", "-f", "v1.0.0", first)
+    published.repository.push("refs/tags/v1.0.0")
+    published.look()
+    assert published.modules.read(published.name, "1.0.0")["attributes"]["error"] is None
+
+
+def test_a_deleted_version_does_not_come_back(published):
+    published.tag("v1.0.0", "one")
+    published.tag("v1.1.0", "two")
+    assert published.connect().status == 201
+    published.wait({"1.1.0": "ok", "1.0.0": "ok"})
+    published.api.delete(published.modules.path(published.name, "1.0.0"))
+    published.tag("v1.2.0", "three")
+    published.look()
+    published.wait({"1.2.0": "ok", "1.1.0": "ok"})
+
+
+def test_a_repository_without_version_tags_says_so(published):
+    published.tag("latest", "no version")
+    assert published.connect().status == 201
+    until(lambda: published.modules.read(published.name)["attributes"]["status"] == "no_version_tags", "the module says that there are no versions")
+    published.tag("v0.1.0", "one")
+    published.look()
+    published.wait({"0.1.0": "ok"})
+
+
+def test_a_repository_that_is_not_there_says_so(published, http):
+    published.repository.name = "acme/terraform-null-absent"
+    assert published.connect().status == 201
+    until(lambda: published.modules.api.get(f"{published.modules.base}/private/acme/absent/null").data["attributes"]["status"] == "setup_failed", "the setup has failed")
+
+
+def test_the_connection_is_checked(published):
+    published.tag("v1.0.0", "one")
+    repo = "/data/attributes/vcs-repo"
+    refused_at(published.connect(identifier="acme/network"), f"{repo}/identifier")
+    refused_at(published.connect(identifier="acme/terraform-null"), f"{repo}/identifier")
+    refused_at(published.connect(identifier="acme/terraform-AWS-network"), f"{repo}/identifier")
+    refused_at(published.connect(branch="main"), f"{repo}/branch")
+    refused_at(published.connect(**{"oauth-token-id": "ot-nonsense"}), f"{repo}/oauth-token-id")
+    refused_at(published.connect(**{"oauth-token-id": None}), f"{repo}/oauth-token-id")
+    assert published.connect().status == 201
+    assert "already been taken" in refused_at(published.connect(), f"{repo}/identifier")
+    older = published.api.call("POST", "registry-modules", document(TYPE, {"vcs-repo": {"identifier": "acme/terraform-null-older.git", "oauth-token-id": published.token}}))
+    assert older.status == 201 and older.data["attributes"]["name"] == "older"
+
+
+def test_a_module_outlives_its_connection(published):
+    published.tag("v1.0.0", "one")
+    assert published.connect().status == 201
+    published.wait({"1.0.0": "ok"})
+    client = published.api.get(f"oauth-tokens/{published.token}").data["relationships"]["oauth-client"]["data"]["id"]
+    published.api.delete(f"oauth-clients/{client}")
+    assert published.versions() == {"1.0.0": "ok"} and published.modules.read(published.name)["attributes"]["vcs-repo"] is None

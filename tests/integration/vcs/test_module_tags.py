@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Tags of a provider's repository: its webhook makes a version of a module, and a failed fetch is shown."""
+
+import pytest
+
+from support.documents import document
+from support.modules import TYPE, Modules
+from support.vcs_events import Watched
+from support.vcs_fakes import GitHub, GitLab
+from support.vcs_fakes.repository import ZERO, GitView
+from support.wait import until
+
+
+class Module:
+    """A module of a fake provider's repository, whose hook is there."""
+
+    def __init__(self, api_site, fake, git, notifier):
+        self.site, self.git = api_site, git
+        self.watched = Watched(api_site, api_site.organization(), fake, "acme/terraform-null-network")
+        self.repository, self.modules = self.watched.repository, Modules(self.watched.org)
+        git.repositories[self.watched.identifier] = GitView(self.repository)
+        notifier()
+        made = self.modules.api.post(f"{self.modules.base}/vcs", document(TYPE, {"vcs-repo": {"identifier": self.watched.identifier, "oauth-token-id": self.watched.token}}))
+        assert made.data["attributes"]["vcs-repo"]["webhook-url"]
+        until(lambda: self.repository.hooks, "the hook is made")
+        until(lambda: self.read()["status"] == "no_version_tags", "the first look is done")
+
+    def read(self, version=None):
+        return self.modules.read("network", version)["attributes"]
+
+    def versions(self):
+        return {item["version"]: item["status"] for item in self.read()["version-statuses"]}
+
+    def tag(self, name, deliver=True):
+        """Makes a tag of a new commit, and delivers the event."""
+        copy = self.repository.copy
+        copy.commit({"main.tf": f"# {name}"}, name)
+        copy.git("tag", name)
+        copy.git("push", "--quiet", "origin", "HEAD:main", name)
+        sha = self.repository.sha("main")
+        if deliver:
+            codes = self.repository.deliver(*self.watched.fake.push(self.repository, f"refs/tags/{name}", ZERO, sha))
+            assert codes and set(codes) == {204}, codes
+        return sha
+
+
+@pytest.fixture(params=[GitHub, GitLab])
+def module(request, api_site, provider, git, notifier):
+    return Module(api_site, provider(request.param), git, notifier)
+
+
+def test_the_webhook_of_a_tag_makes_a_version(module):
+    sha = module.tag("v1.0.0")
+    until(lambda: module.versions() == {"1.0.0": "ok"}, lambda: f"the version is there: {module.read()}")
+    assert module.read("1.0.0")["commit-sha"] == sha
+    module.git.outcomes[module.tag("v1.1.0", deliver=False)] = ("failed", "The commit has a file that can't be read.")
+    module.repository.deliver(*module.watched.fake.push(module.repository, "refs/tags/v1.1.0", ZERO, module.repository.sha("main")))
+    until(lambda: module.versions() == {"1.0.0": "ok", "1.1.0": "clone_failed"}, lambda: f"the fetch has failed: {module.read()}")
+    assert "can't be read" in module.read("1.1.0")["error"]

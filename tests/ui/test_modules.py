@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The registry's modules: the list with its search, and a module with its versions."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from support.api import Api
+from support.modules import Modules
+
+
+@pytest.fixture(scope="module")
+def published(fake_site):
+    """The registry of the organization, with a module of three versions, one of them deprecated and one revoked, and another module."""
+    modules = Modules(Api(fake_site.scheduler.url, fake_site.tokens["token"]))
+    for version in ("1.0.0", "1.1.0", "1.2.0"):
+        modules.publish("network", version, {"main.tf": ""})
+    for version, *marks in (("1.1.0", {"deprecation": {"deprecated-status": "Deprecated", "reason": "It has a defect.", "link": "https://example.com/why"}}),
+                            ("1.2.0", {"deprecation": {"deprecated-status": "Deprecated"}}, {"revocation": {"status": "Revoked"}})):
+        for mark in marks:
+            modules.api.patch(modules.path("network", version), {"data": {"type": "module-versions", "attributes": mark}})
+    modules.create("database")
+    return modules
+
+
+@pytest.fixture
+def visit(visitors, sessions, fake_site, published):
+    """visit(path) is a signed-in page."""
+    user = (fake_site.tokens["user"], fake_site.tokens["password"])
+    return lambda path: sessions.page(visitors, fake_site.scheduler.url, user, path)
+
+
+def test_a_module_is_searched_and_opened(visit, fake_site, axe):
+    page = visit("/app/acme/modules")
+    expect(page.get_by_text("2 modules")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("database"))).to_contain_text("No version yet")
+    page.get_by_label("Search modules").fill("netw")
+    expect(page).to_have_url(re.compile("q=netw"))
+    expect(page.get_by_text("1 module", exact=True)).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="network").click()
+    expect(page.get_by_role("heading", name="network", level=1)).to_be_visible()
+    host = fake_site.scheduler.url.removeprefix("http://")
+    expect(page.locator("pre")).to_have_text(f'module "network" {{\n  source  = "{host}/acme/network/null"\n  version = "1.0.0"\n}}')
+    versions = page.get_by_role("table", name="Versions")
+    for version, texts in (("1.0.0", ["Usable"]), ("1.1.0", ["Deprecated", "It has a defect."]), ("1.2.0", ["Revoked"])):
+        for text in texts:
+            expect(versions.get_by_role("row", name=re.compile(re.escape(version)))).to_contain_text(text)
+    expect(page.get_by_role("link", name="More about version 1.1.0")).to_have_attribute("href", "https://example.com/why")
+    axe(page)
+
+
+def test_a_search_without_a_match_and_a_module_without_versions_say_so(visit):
+    page = visit("/app/acme/modules?q=nothing-like-it")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page = visit("/app/acme/modules?q=database")
+    page.get_by_role("link", name="database").click()
+    expect(page.get_by_text("There is no version yet.")).to_be_visible()
