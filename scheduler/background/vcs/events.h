@@ -4,7 +4,8 @@
 
 /*
  * The VCS thread makes runs from commits, and versions of modules from tags. It reads deliveries, decides events,
- * schedules looks at repositories, archives contents that no run needs, and deletes old events. Transactions notify it with vcs_wake.
+ * schedules looks at repositories, archives contents that no run needs, and deletes old events. Transactions notify it
+ * with vcs_wake.
  */
 
 #include "scheduler/background/vcs/listener.h"

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_VCS_REPOSITORIES_H
 
 /*
- * Repositories that workspaces, policy sets and modules of the registry use. There is one row for each connection and spelling of the name. An
- * unused repository stays, with its events, until its connection is deleted.
+ * Repositories that workspaces, policy sets and modules of the registry use. There is one row for each connection and
+ * spelling of the name. An unused repository stays, with its events, until its connection is deleted.
  */
 
 #include "common/vcs/address.h"
