@@ -102,8 +102,11 @@ static int query_in_path(struct request *req, struct rows *ret_rows, struct err 
 {
 	const char *id = param(req, "query_run");
 
-	if (!id_valid(id, "query") || run_view(req->store, id_sibling(id, "run").text, ret_rows, err) < 0 ||
-		!run_of(ret_rows)->query)
+	if (!id_valid(id, "query"))
+		return err_set(err, ERR_NOT_FOUND, "query run not found");
+	if (run_view(req->store, id_sibling(id, "run").text, ret_rows, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "query run not found") : -1;
+	if (!run_of(ret_rows)->query)
 		return err_set(err, ERR_NOT_FOUND, "query run not found");
 	return may(req, place_of(run_of(ret_rows)), "query run", err);
 }

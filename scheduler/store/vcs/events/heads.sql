@@ -15,7 +15,7 @@ coalesce(
 -- an index that begins with the workspace.
 select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings,
     w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked,
-    coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run,
+    coalesce((select true from runs r where r.workspace_id = w.id and not r.query limit 1), false) as had_run,
     coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels,
     h.workspace_id is not null as has_head,
     coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = :event_id), false) as head_newer,
