@@ -32,7 +32,7 @@ rights right_of(enum permission permission)
 		R(CAN_READ_MOCKS))
 #define ADMINISTER  (R(CAN_READ_PLAN_JSON) | R(CAN_ATTACH_TASKS) | R(CAN_MANAGE_WORKSPACE) | R(CAN_DELETE_WORKSPACE))
 #define VARSETS     (R(CAN_READ_VARSETS) | R(CAN_WRITE_VARSETS))
-#define ALL_VARSETS (VARSETS | R(CAN_MANAGE_WORKSPACES))
+#define ALL_VARSETS (VARSETS | R(CAN_MANAGE_ALL_WORKSPACES))
 #define PROJECTS                                                                                                       \
 	(R(CAN_READ_PROJECT) | R(CAN_MANAGE_PROJECT) | R(CAN_DELETE_PROJECT) | R(CAN_CREATE_WORKSPACE) |               \
 		R(CAN_READ_PROJECT_TEAMS) | R(CAN_MANAGE_PROJECT_TEAMS) | VARSETS)
@@ -48,7 +48,7 @@ static const struct access_row of_organization[] = {
 	{"manage-modules", NULL, R(CAN_MANAGE_MODULES)},
 	{"manage-run-tasks", NULL, R(CAN_MANAGE_TASKS)},
 	{"manage-projects", NULL,
-		R(CAN_CREATE_PROJECT) | PROJECTS | R(CAN_MANAGE_WORKSPACES) | USE_ALL | ADMINISTER |
+		R(CAN_CREATE_PROJECT) | PROJECTS | R(CAN_MANAGE_ALL_WORKSPACES) | USE_ALL | ADMINISTER |
 			R(CAN_MOVE_WORKSPACE)},
 	{"read-workspaces", NULL, READ_ALL | R(CAN_READ_PROJECT) | R(CAN_READ_VARSETS)},
 	{"read-projects", NULL, READ_ALL | R(CAN_READ_PROJECT) | R(CAN_READ_PROJECT_TEAMS) | R(CAN_READ_VARSETS)},

@@ -75,7 +75,7 @@ static int may_here(const struct request *req, const char *organization_id, cons
 	enum permission permission = req->route->permission;
 
 	if (permission == CAN_WRITE_VARSETS && !project_id)
-		permission = CAN_MANAGE_WORKSPACES;
+		permission = CAN_MANAGE_ALL_WORKSPACES;
 	return may_with(req, permission, (struct place){.organization = organization_id, .project = project_id},
 		"variable set", err);
 }
