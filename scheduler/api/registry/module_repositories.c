@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/vcs/address.h"
@@ -85,7 +86,9 @@ static int connect_respond(struct request *req, struct response *res, const char
 
 static int input_read(const struct request *req, struct vcs_repo_input *input, struct err *err)
 {
+	static const char *const unavailable[] = {"source-directory", "tag-prefix"};
 	const json_t *repo = json_at(req->body, "data.attributes.vcs-repo");
+	char pointer[64];
 
 	if (body_check(req, "registry-modules", err) < 0 || vcs_repo_input_read(req, input, err) < 0)
 		return -1;
@@ -93,6 +96,13 @@ static int input_read(const struct request *req, struct vcs_repo_input *input, s
 		return err_at(err, REPO, "VCS repo must be given");
 	if (*text_or_empty(input->branch) || json_is_false(json_object_get(repo, "tags")))
 		return err_at(err, REPO "/branch", "Modules that follow a branch are not available: push tags");
+	for (size_t i = 0; i < ARRAY_LEN(unavailable); i++) {
+		if (!*text_or_empty(json_string_at(repo, unavailable[i])))
+			continue;
+		snprintf(pointer, sizeof(pointer), REPO "/%s", unavailable[i]);
+		return err_at(
+			err, pointer, "Modules in a part of a repository are not available: its root is the module");
+	}
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static const struct archive_limits limits = {.entries = 20000, .bytes = 512LL <<
 
 /* ---- the resource ---- */
 
-/* Whoever manages modules may upload the content until somebody may have downloaded it. */
+/* Those who manage modules may upload the content until a download may have begun. */
 static bool shows_upload(const struct store *store, const struct module_version_row *version)
 {
 	bool read_only = store->scope && store->scope->read_only;
@@ -90,19 +90,22 @@ int module_versions_read(struct request *req, struct response *res, struct err *
 int module_versions_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows module = ROWS_INIT, rows = ROWS_INIT;
-	const char *version = NULL, *commit_sha = NULL;
+	struct module_version_draft draft = {.module_id = NULL};
+	const struct registry_module_row *owner;
 	struct id id;
 
 	if (registry_module_in_path(req, &module, err) < 0 || body_check(req, "registry-module-versions", err) < 0 ||
-		body_text(req, "version", &version, err) < 0 || body_text(req, "commit-sha", &commit_sha, err) < 0 ||
-		length_check("Commit sha", "/data/attributes/commit-sha", commit_sha, MAX_COMMIT, err) < 0)
+		body_text(req, "version", &draft.version, err) < 0 ||
+		body_text(req, "commit-sha", &draft.commit_sha, err) < 0 ||
+		length_check("Commit sha", "/data/attributes/commit-sha", draft.commit_sha, MAX_COMMIT, err) < 0)
 		return -1;
-	if (!text_equal(row_of(registry_module, &module, 0)->registry_name, REGISTRY_PRIVATE))
+	owner = row_of(registry_module, &module, 0);
+	if (!text_equal(owner->registry_name, REGISTRY_PRIVATE))
 		return err_set(err, ERR_FORBIDDEN, "the public registry has the versions of a public module");
-	if (row_of(registry_module, &module, 0)->repository)
-		return err_set(err, ERR_INVALID, "The versions of the module are the tags of its repository");
-	if (module_version_create(req->store, row_of(registry_module, &module, 0)->id, version, commit_sha, &id, err) <
-			0 ||
+	if (owner->repository)
+		return err_at(err, "/data", "The versions of the module are the tags of its repository");
+	draft.module_id = owner->id;
+	if (module_version_create(req->store, &draft, &id, err) < 0 ||
 		module_version_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return version_show(req, res, 201, &rows, err);

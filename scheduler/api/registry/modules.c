@@ -18,6 +18,14 @@ bool registry_may_manage(const struct store *store, const char *organization_id)
 	return response_scope_rights(store->scope, organization_id) & right_of(CAN_MANAGE_MODULES);
 }
 
+/* Organizations with which the module is shared learn nothing about its repository and its webhook. */
+static json_t *repository_shown(const struct store *store, const struct registry_module_row *m)
+{
+	bool member = response_scope_rights(store->scope, m->organization_id) & right_of(CAN_READ_ORGANIZATION);
+
+	return member ? vcs_repo_shown(store, m->repository) : json_null();
+}
+
 static int module_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct registry_module_row *m = of_row;
@@ -30,7 +38,7 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
 			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
 			"version-statuses", json_shown(m->versions), "no-code", 0, "vcs-repo",
-			vcs_repo_shown(store, m->repository), "publishing-mechanism",
+			repository_shown(store, m), "publishing-mechanism",
 			json_string_or_null(m->repository ? "git_tag" : NULL), "created-at", time_shown(m->created_at),
 			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
 			manages, "can-retry", manages),
@@ -62,12 +70,44 @@ static int address_in_path(
 	return 0;
 }
 
+int registry_consumer_find(
+	const struct request *req, const char *organization_id, struct id *ret_consumer, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array own = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (req->actor.kind == ACTOR_RUN)
+		db_array_add(&own, req->actor.organization.text);
+	else
+		response_scope_organizations(&req->actor.scope, &own);
+	if (module_consumers_among(req->store, organization_id, &own, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const char *id = row_of(module_consumers_among, &rows, i)->id;
+		struct err hidden = ERR_INIT;
+
+		if (may(req, (struct place){.organization = id}, "module", &hidden) < 0)
+			continue;
+		text_copy(ret_consumer->text, sizeof(ret_consumer->text), id);
+		return 0;
+	}
+	return err_set(err, ERR_NOT_FOUND, "module not found");
+}
+
 static int module_by_id(struct request *req, struct rows *ret_rows, struct err *err)
 {
+	const struct registry_module_row *module;
+	struct id consumer;
+
 	if (registry_module_read(req->store, param(req, "module_id"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_of(registry_module, ret_rows, 0)->organization_id},
-		"registry module", err);
+	module = row_of(registry_module, ret_rows, 0);
+	if (may(req, (struct place){.organization = module->organization_id}, "registry module", err) == 0)
+		return 0;
+	if (err->kind != ERR_NOT_FOUND || !text_equal(module->registry_name, REGISTRY_PRIVATE) ||
+		!text_equal(req->route->method, "GET"))
+		return -1;
+	return registry_consumer_find(req, module->organization_id, &consumer, err);
 }
 
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err)

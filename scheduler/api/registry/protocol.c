@@ -22,33 +22,9 @@ static int not_found(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "module not found");
 }
 
-/* One of the requester's organizations with which the organization shares its modules. */
-static int consumer_find(
-	const struct request *req, const char *organization_id, struct id *ret_consumer, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array own = DB_ARRAY_INIT;
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (req->actor.kind == ACTOR_RUN)
-		db_array_add(&own, req->actor.organization.text);
-	else
-		response_scope_organizations(&req->actor.scope, &own);
-	if (module_consumers_among(req->store, organization_id, &own, &rows, err) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		const char *id = row_of(module_consumers_among, &rows, i)->id;
-		struct err hidden = ERR_INIT;
-
-		if (may(req, (struct place){.organization = id}, "module", &hidden) < 0)
-			continue;
-		text_copy(ret_consumer->text, sizeof(ret_consumer->text), id);
-		return 0;
-	}
-	return not_found(err);
-}
-
-/* The organization as which the requester uses the modules of the path's `:namespace`. */
-static int user_find(const struct request *req, struct id *ret_organization, struct err *err)
+/* The requester's organization that may use the modules of the path's `:namespace`: the namespace itself, or one of its
+ * consumers. */
+static int organization_find(const struct request *req, struct id *ret_organization, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id;
@@ -62,7 +38,7 @@ static int user_find(const struct request *req, struct id *ret_organization, str
 		text_copy(ret_organization->text, sizeof(ret_organization->text), id);
 		return 0;
 	}
-	return err->kind == ERR_NOT_FOUND ? consumer_find(req, id, ret_organization, err) : -1;
+	return err->kind == ERR_NOT_FOUND ? registry_consumer_find(req, id, ret_organization, err) : -1;
 }
 
 static int module_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
@@ -74,7 +50,9 @@ static int module_in_path(const struct request *req, struct rows *ret_rows, stru
 		.name = param(req, "module"),
 		.provider = param(req, "module_provider")};
 
-	return user_find(req, &organization, err) < 0 ? -1 : registry_module_find(req->store, &address, ret_rows, err);
+	return organization_find(req, &organization, err) < 0
+		? -1
+		: registry_module_find(req->store, &address, ret_rows, err);
 }
 
 /* ---- versions ---- */
@@ -208,7 +186,7 @@ static int list_respond(struct request *req, struct response *res, const char *n
 		list.range.offset = 0;
 	if (text_number(text_or_empty(query(req, "limit")), 1, MAX_LISTED, &list.range.limit) < 0)
 		list.range.limit = MAX_LISTED;
-	if (user_find(req, &organization, err) < 0 || registry_modules_list(req->store, &list, &rows, err) < 0)
+	if (organization_find(req, &organization, err) < 0 || registry_modules_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	modules = json_array();
 	for (int i = 0; i < rows.count && row_of(registry_module, &rows, i)->id; i++) {

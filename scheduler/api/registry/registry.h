@@ -14,10 +14,13 @@ struct registry_module_row;
  * permission of the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
  */
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+/* One of the requester's organizations with which the organization shares its modules. ERR_NOT_FOUND. */
+int registry_consumer_find(
+	const struct request *req, const char *organization_id, struct id *ret_consumer, struct err *err);
 /* Answers with the module of the first row. */
 int registry_module_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);
-/* The request's audit event is about that resource. */
+/* Makes that resource the subject of the request's audit event. */
 void registry_audit(const struct request *req, const char *type, const char *id);
 /* Whether the requester may manage the organization's modules. */
 bool registry_may_manage(const struct store *store, const char *organization_id);

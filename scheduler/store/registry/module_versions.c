@@ -64,17 +64,17 @@ bool module_version_valid(const char *version)
 
 /* ---- versions ---- */
 
-int module_version_create(struct store *store, const char *module_id, const char *version, const char *commit_sha,
-	struct id *ret_id, struct err *err)
+int module_version_create(
+	struct store *store, const struct module_version_draft *draft, struct id *ret_id, struct err *err)
 {
 	static const char pointer[] = "/data/attributes/version";
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("modver");
 
-	if (!module_version_valid(version))
+	if (!module_version_valid(draft->version))
 		return err_at(err, pointer, "Version must be a semantic version, such as 1.2.3 or 1.2.3-beta.1");
-	if (db_query(store->db, &rows, err, module_version_create, .id = id.text, .module_id = module_id,
-		    .version = version, .commit_sha = commit_sha, .max = MAX_MODULE_VERSIONS) < 0)
+	if (db_query(store->db, &rows, err, module_version_create, .id = id.text, .module_id = draft->module_id,
+		    .version = draft->version, .commit_sha = draft->commit_sha, .max = MAX_MODULE_VERSIONS) < 0)
 		return value_taken(store, "registry_module_versions_version", "Version", pointer, err);
 	if (!rows.count)
 		return err_at(err, "/data", "A module can't have more than %d versions", MAX_MODULE_VERSIONS);
@@ -150,11 +150,11 @@ int module_version_refuse(struct store *store, const char *id, const char *why, 
 int module_version_mark(
 	struct store *store, const char *id, const json_t *deprecation, const json_t *revocation, struct err *err)
 {
-	_cleanup_(freep) char *should_not = deprecation ? json_text(deprecation) : NULL;
-	_cleanup_(freep) char *must_not = revocation ? json_text(revocation) : NULL;
+	_cleanup_(freep) char *deprecation_text = deprecation ? json_text(deprecation) : NULL;
+	_cleanup_(freep) char *revocation_text = revocation ? json_text(revocation) : NULL;
 
-	return db_query(
-		store->db, NULL, err, module_version_mark, .id = id, .deprecation = should_not, .revocation = must_not);
+	return db_query(store->db, NULL, err, module_version_mark, .id = id, .deprecation = deprecation_text,
+		.revocation = revocation_text);
 }
 
 /* ---- deletion ---- */

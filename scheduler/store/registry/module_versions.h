@@ -4,7 +4,8 @@
 
 /*
  * Versions of private modules. A version is pending until its archive is uploaded, then ok, or reg_ingress_failed if
- * the archive was refused: it may be uploaded again. Content that somebody may have downloaded is never replaced.
+ * the archive was refused: it may be uploaded again. Content is never replaced once a download may have begun. Versions
+ * from tags are described in module_tags.h.
  */
 
 #include "scheduler/store/store.h"
@@ -14,25 +15,29 @@ enum { MAX_MODULE_VERSIONS = 1000, MAX_VERSION = 64 };
 /* True for a semantic version: three numbers, and perhaps a prerelease and build metadata. Pure. */
 bool module_version_valid(const char *version);
 
-/* Adds a version without content; commit_sha may be NULL. ERR_INVALID if it is no semantic version, if the module has
- * it, or if the module has MAX_MODULE_VERSIONS. */
-int module_version_create(struct store *store, const char *module_id, const char *version, const char *commit_sha,
-	struct id *ret_id, struct err *err);
+struct module_version_draft {
+	const char *module_id, *version;
+	const char *commit_sha; /* or NULL */
+};
+/* Adds a version without content. ERR_INVALID if it is no semantic version, if the module has it, or if the module has
+ * MAX_MODULE_VERSIONS. */
+int module_version_create(
+	struct store *store, const struct module_version_draft *draft, struct id *ret_id, struct err *err);
 /* The shape `module_version`. ERR_NOT_FOUND. */
 int module_version_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 int module_version_find(
 	struct store *store, const char *module_id, const char *version, struct rows *ret_rows, struct err *err);
 
-/* Stores the content. Nothing changes if the version has the same content already. ERR_CONFLICT if somebody may have
- * downloaded other content. */
+/* Stores the content. Nothing changes if the version has the same content already. ERR_CONFLICT if a download of
+ * other content may have begun. */
 int module_version_upload(struct store *store, const char *id, struct bytes archive, struct err *err);
-/* Notes that somebody may download the content from now on. */
+/* Notes that a download may begin: from now on the content can't be replaced. */
 int module_version_give(struct store *store, const char *id, struct err *err);
 /* Notes the reason of a refused upload. */
 int module_version_refuse(struct store *store, const char *id, const char *why, struct err *err);
 
-/* Sets why the version should not be used ({reason, link}), and why it can't be ({message, link}); NULL: no reason. A
- * version that can't be used should not be used, too. */
+/* Sets the deprecation ({reason, link}) and the revocation ({message, link}); NULL: none. A revoked version must be
+ * deprecated, too. */
 int module_version_mark(
 	struct store *store, const char *id, const json_t *deprecation, const json_t *revocation, struct err *err);
 

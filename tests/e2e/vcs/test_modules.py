@@ -145,6 +145,8 @@ def test_the_connection_is_checked(published):
     refused_at(published.connect(identifier="acme/terraform-null"), f"{repo}/identifier")
     refused_at(published.connect(identifier="acme/terraform-AWS-network"), f"{repo}/identifier")
     refused_at(published.connect(branch="main"), f"{repo}/branch")
+    for part in ("source-directory", "tag-prefix"):
+        refused_at(published.connect(**{part: "network"}), f"{repo}/{part}")
     refused_at(published.connect(**{"oauth-token-id": "ot-nonsense"}), f"{repo}/oauth-token-id")
     refused_at(published.connect(**{"oauth-token-id": None}), f"{repo}/oauth-token-id")
     assert published.connect().status == 201

@@ -185,6 +185,7 @@ def test_an_organization_shares_its_modules(api_site, how):
     path = f"{seen.base}/private/{owner.organization}/network/null"
     shown = consumer.get(path).data
     assert shown["attributes"]["namespace"] == owner.organization and not shown["attributes"]["permissions"]["can-delete"]
+    assert consumer.get(f"registry-modules/{shown['id']}").data == shown
     for method, target, body in (("DELETE", path, None), ("DELETE", f"{path}/1.0.0", None), ("POST", f"{path}/versions", document("registry-module-versions", {"version": "2.0.0"})),
                                  ("DELETE", path.rpartition("/")[0], None)):
         assert consumer.call(method, target, body).status == 404
@@ -193,6 +194,7 @@ def test_an_organization_shares_its_modules(api_site, how):
     admin.patch(f"admin/organizations/{owner.organization}", document("organizations", {"is-disabled": False}))
     share(False)
     assert theirs.ask("network", "null", "versions").status == 404 and seen.names() == []
+    assert consumer.call("GET", f"registry-modules/{shown['id']}").status == 404
 
 
 def test_tokens_of_teams_and_organizations_find_modules(org, modules, api_site):

@@ -3,6 +3,7 @@
 
 import pytest
 
+from support.api import Api
 from support.documents import document
 from support.modules import TYPE, Modules
 from support.vcs_events import Watched
@@ -57,3 +58,13 @@ def test_the_webhook_of_a_tag_makes_a_version(module):
     module.repository.deliver(*module.watched.fake.push(module.repository, "refs/tags/v1.1.0", ZERO, module.repository.sha("main")))
     until(lambda: module.versions() == {"1.0.0": "ok", "1.1.0": "clone_failed"}, lambda: f"the fetch has failed: {module.read()}")
     assert "can't be read" in module.read("1.1.0")["error"]
+
+
+def test_an_organization_with_which_a_module_is_shared_does_not_see_its_repository(module):
+    admin, consumer = Api(module.site.scheduler.url, module.site.tokens["token"]), module.site.stranger()
+    owner = module.modules.api.organization
+    admin.patch(f"admin/organizations/{owner}/relationships/module-consumers", {"data": [{"type": "organizations", "id": consumer.organization}]})
+    own = module.read()
+    shown = consumer.get(f"organizations/{consumer.organization}/registry-modules/private/{owner}/network/null").data["attributes"]
+    assert own["vcs-repo"]["oauth-token-id"] == module.watched.token and shown["vcs-repo"] is None
+    assert own["publishing-mechanism"] == shown["publishing-mechanism"] == "git_tag"

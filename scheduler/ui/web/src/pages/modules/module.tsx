@@ -71,7 +71,9 @@ function Facts({ module }: { readonly module: Resource }) {
 			</Fact>
 			<Fact word="Provider">{text(module, "provider")}</Fact>
 			<Fact word="Namespace">{text(module, "namespace")}</Fact>
-			<Fact word="Published">{repository ? <bdi>{`From the tags of ${repository}`}</bdi> : "By upload"}</Fact>
+			<Fact word="Published">
+				{text(module, "publishing-mechanism") === "git_tag" ? <bdi>{`From the tags of ${repository || "a repository"}`}</bdi> : "By upload"}
+			</Fact>
 			<Fact word="Changed">
 				<TimeAgo time={module.attributes["updated-at"]} />
 			</Fact>
