@@ -19,7 +19,7 @@ int module_tags_changed(struct store *store, const char *repository_id, struct e
 
 /* ---- the end of a fetch ---- */
 
-/* The archive's digest. Nothing if the archive has moved to the object store: no transaction waits for that. */
+/* The archive's digest; "" if the archive is in the object store: a transaction must not wait for it. */
 static int digest_read(struct store *store, const char *blob_id, char ret_digest[SHA256_HEX_SIZE], long long *ret_size,
 	struct err *err)
 {

@@ -20,7 +20,7 @@ for no key update of m skip locked;
 
 -- statement: module_tags_new
 -- Tags of the module's repository that are semantic versions, with or without a leading v, and that are no
--- versions yet: at most :max, the newest first; none if the module has the maximum.
+-- versions yet: the newest first, at most :max, and no more than the module may have.
 -- index: registry_module_versions_version, registry_removed_versions_pkey, vcs_refs_pkey
 -- takes: module_id text, repository_id text, max bigint, versions_max bigint
 -- gives: version text, tag text, sha text
@@ -45,9 +45,12 @@ where not exists (
     and not exists (
         select 1 from registry_removed_versions g where g.module_id = :module_id and g.version = x.version
     )
-    and (select count(*) from registry_module_versions where module_id = :module_id) < :versions_max::bigint
-order by explorer_version_key(x.version) collate "C" desc, x.version
-limit :max;
+order by :explorer_version(x.version) desc, x.version
+limit (
+    select least(:max::bigint, greatest(:versions_max::bigint - count(*), 0))
+    from registry_module_versions
+    where module_id = :module_id
+);
 
 -- statement: module_tag_insert
 -- Adds the version of a tag, which waits for the files of its commit.

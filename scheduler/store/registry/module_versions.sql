@@ -45,8 +45,8 @@ returning id;
 -- The version's content, locked.
 -- index: registry_module_versions_pkey
 -- takes: id text
--- gives: status text, sha256 text null, is_given boolean
-select status, sha256, given_at is not null as is_given from registry_module_versions where id = :id for update;
+-- gives: sha256 text null, is_given boolean
+select sha256, given_at is not null as is_given from registry_module_versions where id = :id for update;
 
 -- statement: module_version_set_content
 -- Gives the version its content.
@@ -61,7 +61,7 @@ with version as (
 update registry_modules set updated_at = now() where id = (select module_id from version);
 
 -- statement: module_version_give
--- Notes that somebody may download the content from now on.
+-- Notes that a download may begin: from now on the content can't be replaced.
 -- index: registry_module_versions_pkey
 -- takes: id text
 update registry_module_versions set given_at = now() where id = :id and given_at is null;
@@ -88,7 +88,7 @@ update registry_modules set updated_at = now() where id = (select module_id from
 
 -- statement: module_version_delete
 -- Deletes a version, and returns whether the module has others. The tag of a deleted version makes no new one, unless
--- its files were never here.
+-- the files of the version were never fetched.
 -- index: registry_module_versions_pkey, registry_module_versions_version
 -- takes: id text, module_id text
 -- gives: others boolean

@@ -26,7 +26,7 @@ cross join lateral (
                 jsonb_build_object('version', x.version, 'status', x.status, 'error',
                     coalesce(:module_version_error(x), ''), 'deprecation', x.deprecation, 'revoked',
                     x.revocation is not null)
-                order by explorer_version_key(x.version) collate "C" desc, x.version), '[]') as versions
+                order by :explorer_version(x.version) desc, x.version), '[]') as versions
     from registry_module_versions x
     where x.module_id = m.id
 ) v;
