@@ -137,8 +137,7 @@ static int ids_read(struct request *req, const char *organization_id, json_t **r
 /* An event for each request, which also tells the pages of its workspace. */
 static int events_write(struct request *req, const char *organization_id, const struct rows *created, struct err *err)
 {
-	struct request_event *events = mem_new((size_t)created->count, sizeof(*events));
-	int result;
+	_cleanup_(freep) struct request_event *events = mem_new((size_t)created->count, sizeof(*events));
 
 	for (int i = 0; i < created->count; i++) {
 		const struct change_requests_create_row *row = row_of(change_requests_create, created, i);
@@ -149,9 +148,7 @@ static int events_write(struct request *req, const char *organization_id, const 
 			.type = "workspace_change_request",
 			.id = row->id};
 	}
-	result = request_audit_events(req, events, (size_t)created->count, err);
-	free(events);
-	return result;
+	return request_audit_events(req, events, (size_t)created->count, err);
 }
 
 static json_t *action_resource(const struct change_request_draft *draft)
@@ -173,7 +170,7 @@ int bulk_actions_create(struct request *req, struct response *res, struct err *e
 	if (scope_organization(req, &scope, err) < 0 || body_check(req, "bulk_actions", err) < 0 ||
 		inputs_read(req, &draft, err) < 0)
 		return -1;
-	/* A query has a transaction, too: of its own, it would commit the event of the action. */
+	/* A query outside of this transaction would begin and commit one of its own, with the event of the action. */
 	if (request_audit_begin(req, err) < 0 || ids_read(req, scope.organization.text, &ids, err) < 0)
 		return -1;
 	draft.organization_id = scope.organization.text;

@@ -50,12 +50,9 @@ static int filter_read(const struct request *req, enum change_request_filter *re
 static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	enum change_request_filter filter = CHANGE_REQUESTS_ALL;
+	struct change_request_list list = {.workspace_id = scope->workspace.text, .range = {page->size, page->offset}};
 
-	if (filter_read(req, &filter, err) < 0)
-		return -1;
-	return change_requests_list(req->store, scope->workspace.text, filter,
-		(struct list_range){page->size, page->offset}, ret_rows, err);
+	return filter_read(req, &list.filter, err) < 0 ? -1 : change_requests_list(req->store, &list, ret_rows, err);
 }
 
 int change_requests_index(struct request *req, struct response *res, struct err *err)

@@ -340,7 +340,7 @@ static int pulls_want(struct look *l, bool *ret_now, struct err *err)
 
 static int look_apply(struct look *l, struct err *err)
 {
-	bool wanted;
+	bool wanted, changed;
 
 	if (look_load(l, err) < 0)
 		return -1;
@@ -354,12 +354,12 @@ static int look_apply(struct look *l, struct err *err)
 	if (pulls_want(l, &wanted, err) < 0)
 		return -1;
 	/* Most looks find no change. They write no refs and wake no thread. */
-	if (!json_equal(l->before, l->refs) &&
+	changed = !json_equal(l->before, l->refs);
+	if (changed &&
 		(vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0 ||
 			module_tags_changed(l->store, l->repository_id, err) < 0))
 		return -1;
-	wanted |= !json_equal(l->before, l->refs);
-	return l->found_count || l->looking.count || wanted ? vcs_wake(l->store, err) : 0;
+	return changed || l->found_count || l->looking.count || wanted ? vcs_wake(l->store, err) : 0;
 }
 
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)

@@ -4,8 +4,8 @@
 #include "scheduler/store/change_requests/change_requests.sql.h"
 #include "scheduler/store/notifications/notifications.h"
 
-int change_requests_list(struct store *store, const char *workspace_id, enum change_request_filter filter,
-	struct list_range range, struct rows *ret_rows, struct err *err)
+int change_requests_list(
+	struct store *store, const struct change_request_list *list, struct rows *ret_rows, struct err *err)
 {
 	static const struct db_statement *const statements[] = {
 		[CHANGE_REQUESTS_ALL] = &change_requests_list_statement,
@@ -13,8 +13,8 @@ int change_requests_list(struct store *store, const char *workspace_id, enum cha
 		[CHANGE_REQUESTS_ARCHIVED] = &change_requests_archived_statement,
 	};
 
-	return db_query_one_of(store->db, ret_rows, err, statements[filter], change_requests_list,
-		.workspace_id = workspace_id, .limit = range.limit, .offset = range.offset);
+	return db_query_one_of(store->db, ret_rows, err, statements[list->filter], change_requests_list,
+		.workspace_id = list->workspace_id, .limit = list->range.limit, .offset = list->range.offset);
 }
 
 int change_request_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

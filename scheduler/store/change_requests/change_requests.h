@@ -19,9 +19,14 @@ enum {
 
 enum change_request_filter { CHANGE_REQUESTS_ALL, CHANGE_REQUESTS_OPEN, CHANGE_REQUESTS_ARCHIVED };
 
-/* The open ones first, the newest first, with `total`; a row with a null id if the page is empty. */
-int change_requests_list(struct store *store, const char *workspace_id, enum change_request_filter filter,
-	struct list_range range, struct rows *ret_rows, struct err *err);
+struct change_request_list {
+	const char *workspace_id;
+	enum change_request_filter filter;
+	struct list_range range;
+};
+/* One page: the open ones first, the newest first, with `total`; a row with a null id if the page is empty. */
+int change_requests_list(
+	struct store *store, const struct change_request_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int change_request_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
