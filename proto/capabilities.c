@@ -250,12 +250,12 @@ static void engines_name(const json_t *engines, struct buf *out)
 		buf_text(out, "none");
 }
 
-/* Returns the last sentence. */
+/* Returns the end of the message, which follows the list of engines. */
 static const char *query_refusal(
 	const struct engine_need *need, const char *who, const json_t *engines, struct buf *out)
 {
 	if (!json_has_text(engines, capability_query))
-		buf_text(out, "No worker that can run this job makes queries: they are of an earlier version. ");
+		buf_text(out, "No worker that takes this job can make queries: upgrade the workers. ");
 	else if (need->engine)
 		buf_printf(out, "This query began with Terraform %s, which %s. ", need->version, who);
 	else
@@ -275,15 +275,14 @@ void capabilities_refusal(const char *needs, const char *who, const json_t *engi
 	engine = need.engine;
 	if (need.query)
 		end = query_refusal(&need, who, engines, out);
-	else if (engine)
+	else if (engine) {
 		buf_printf(out, "This run was planned with %s %s, which %s. ", product_of(engine), need.version, who);
-	else
+		end = ". Install that engine on a worker of the pool, or start a new run.";
+	} else {
 		buf_printf(out, "The run's Terraform version is \"%s\", which %s. ", need.version, who);
+		end = ". Set another version in the workspace, or install that one on a worker of the pool.";
+	}
 	buf_text(out, "There are: ");
 	engines_name(engines, out);
-	buf_text(out,
-		need.query ? end
-			: engine
-			? ". Install that engine on a worker of the pool, or start a new run."
-			: ". Set another version in the workspace, or install that one on a worker of the pool.");
+	buf_text(out, end);
 }

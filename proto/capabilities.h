@@ -44,7 +44,8 @@ struct engine_choice {
 	char version[sizeof(((struct version *)0)->text)];
 };
 
-/* Returns true if the version, or any that the constraint allows as far as this can be told, has `terraform query`. */
+/* Returns false if `wanted` is one exact version, and it has no `terraform query`. The version of a constraint is only
+ * chosen when a worker claims the job. */
 bool version_has_query(const char *wanted);
 /* Returns true if the needs can be met, and by which engine. NULL and null are a worker of an earlier version, which
  * gets any job but queries. Of the engines that fit a constraint, the newest is chosen; if any version fits, the

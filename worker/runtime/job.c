@@ -261,8 +261,8 @@ void job_take_turn(struct job *job)
 }
 
 /* In this case no state of the workspace has the apply's resources. So the workspace is held, and the next plan waits
- * for a person. Without options that move the state, OpenTofu writes none if the apply led back to the last one: if it
- * created again what somebody had deleted, say. */
+ * for a person. Only options that move the state cause this. Without them, OpenTofu writes no state if the apply
+ * restored the last one, for example if it recreated deleted resources. */
 bool job_state_is_missing(const struct job *job)
 {
 	const struct job_result *result = &job->result;

@@ -10,8 +10,8 @@
 #include "scheduler/store/runs/run_views.h"
 
 /*
- * Query runs (terraform query). A query is a plan-only run, whose id begins with another word, and whose job lists
- * resources. No list of runs shows it. Its log is that of its plan, and has the results: a line for each resource.
+ * Query runs (terraform query). A query is a plan-only run whose job lists resources. In the API, its id begins with
+ * query- in place of run-. No list of runs shows it. Its log is that of its plan, and has a line for each resource.
  */
 
 static const struct inclusion includes[] = {

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_VCS_VCS_REPO_H
 #define SCHEDULER_API_VCS_VCS_REPO_H
 
-/* The attribute vcs-repo of workspaces and policy sets. */
+/* The attribute vcs-repo of workspaces, policy sets and modules. */
 
 #include "common/vcs/ref.h"
 #include "scheduler/api/api.h"

@@ -8,8 +8,8 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/repositories.sql.h"
 
-/* Repositories that workspaces and policy sets use: whether they are found, when they were looked at, and their
- * hooks. */
+/* Repositories that workspaces, policy sets and modules use: whether they are found, when they were looked at, and
+ * their hooks. */
 
 static const struct cell_shown attributes[] = {
 	CELL("identifier", vcs_repository, identifier),

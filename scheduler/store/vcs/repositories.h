@@ -43,7 +43,7 @@ struct vcs_source_ids {
 int vcs_source_find(
 	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err);
 
-/* The use of a repository by a workspace or policy set. All texts are set. */
+/* The use of a repository by a workspace, policy set or module. All texts are set. */
 struct vcs_use {
 	const char *organization_id;
 	struct vcs_source source;

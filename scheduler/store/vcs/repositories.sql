@@ -34,7 +34,7 @@ left join vcs_connections c on c.id = r.connection_id
 left join vcs_tokens t on t.connection_id = c.id;
 
 -- fragment: vcs_used(table, column, user, more)
--- The repository that a workspace or policy set uses, as a jsonb object; null: none. `user` is the SQL of its
+-- The repository that a workspace, policy set or module uses, as a jsonb object; null: none. `user` is the SQL of its
 -- id, `more` are further members.
 (
     select jsonb_build_object(

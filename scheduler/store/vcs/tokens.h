@@ -51,8 +51,8 @@ struct vcs_token_verdict {
 };
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err);
-/* Disconnects the workspaces and policy sets that use repositories of its connection. A notifier deletes the hooks at
- * the provider later (calls/removals.h). */
+/* Disconnects the workspaces, policy sets and modules that use repositories of its connection. A notifier deletes the
+ * hooks at the provider later (calls/removals.h). */
 int vcs_token_delete(struct store *store, const char *id, struct err *err);
 
 #endif

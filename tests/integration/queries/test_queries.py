@@ -174,7 +174,7 @@ def test_a_workspace_with_an_older_engine_has_no_queries(api):
 
 
 @pytest.mark.parametrize(("capabilities", "why"), [
-    (["terraform 1.14.8", "opa"], "No worker that can run this job makes queries: they are of an earlier version."),
+    (["terraform 1.14.8", "opa"], "No worker that takes this job can make queries: upgrade the workers."),
     (["terraform 1.13.3", "query"], "needs Terraform 1.14 or later"),
     (["tofu 1.15.0", "download tofu", "query"], "OpenTofu has no queries"),
 ], ids=["earlier worker", "earlier terraform", "tofu"])

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_VCS_CALLS_HOOKS_H
 
 /*
- * Hooks at providers: one per repository that workspaces or policy sets use. A hook is created when the repository is
- * first used, checked once a day, updated after its secret was rotated, and deleted when the repository is unused.
+ * Hooks at providers: one per repository that is used. A hook is created when the repository is first used, checked
+ * once a day, updated after its secret was rotated, and deleted when the repository is unused.
  *
  * A GitHub App has one hook for all, and plain git has none.
  */

@@ -153,7 +153,9 @@ function ActionDialog({ action, targets, onDone, onClose }: DialogProps) {
 				),
 			)}
 			<TargetList targets={targets} />
-			<p class="hint">Each workspace has a request of its own. To close this dialog ends the action after the current one.</p>
+			<p class="hint">
+				Each workspace is changed by a request of its own. If you close this dialog, the action ends after the current request.
+			</p>
 			{sent !== undefined && <progress aria-label="Workspaces that have answered" value={sent} max={targets.length} />}
 		</Dialog>
 	);
