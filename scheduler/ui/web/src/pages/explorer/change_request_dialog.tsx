@@ -49,7 +49,7 @@ export function ChangeRequestDialog({ org, targets, onDone, onClose }: Props) {
 					<TextField label="Subject" required maxLength={255} value={subject} onValue={setSubject} error={error} pointer={subjectAt} />
 					<Message message={message} setMessage={setMessage} error={error} />
 					<TargetList targets={targets} />
-					<p class="hint">Each workspace gets its own copy, which is archived by itself.</p>
+					<p class="hint">Each workspace gets its own copy. Each copy is archived separately.</p>
 				</>
 			)}
 		</Dialog>
