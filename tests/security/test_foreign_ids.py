@@ -44,7 +44,7 @@ OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-
 # Other attributes that the API requires with an attribute or a relation.
 BESIDE = {
     "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
-    "users": {"destination-type": "email", "url": None}, "oauth-token-id": {"vcs-repo": {"identifier": "group/fine"}}, "github-app-installation-id": {"vcs-repo": {"identifier": "group/fine"}},
+    "users": {"destination-type": "email", "url": None}, "oauth-token-id": {"vcs-repo": {"identifier": "group/fine"}}, "github-app-installation-id": {"vcs-repo": {"identifier": "group/fine", "oauth-token-id": None}},
     "target_ids": {"query": None},
 }
 # Relations of a path's :relation that are not named like the type of their objects.
@@ -59,8 +59,8 @@ IGNORED = {
     "states_create": {"rollback-state-version"}, "states_roll_back": {"run"},
     **{f"{kind}_create": {"workspace"} for kind in ("team_tokens", "team_token", "organization_token", "agent_tokens", "notifier_tokens")},
 }
-# Relations that no object satisfies: a new organization has no pool, and tasks are sent by notifiers only.
-NEVER = {"organizations_create": {"default-agent-pool"}, "tasks_create": {"agent-pool"}, "tasks_update": {"agent-pool"}}
+# Relations that no object satisfies: a new organization has no pool, tasks are sent by notifiers only, and without an organization in the path a repository is found by its OAuth token.
+NEVER = {"registry_modules_connect_token": {"github-app-installation-id"}, "organizations_create": {"default-agent-pool"}, "tasks_create": {"agent-pool"}, "tasks_update": {"agent-pool"}}
 
 
 class Slot(NamedTuple):

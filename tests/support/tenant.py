@@ -24,7 +24,8 @@ OBJECT_IN_BODY = {"registry_modules_connect_token", "runs_create", "queries_crea
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
-RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
+RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks",
+                   "explorer_due", "explorer_workspaces", "explorer_resources", "explorer_packages"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted"]
 # The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
 KEPT = {

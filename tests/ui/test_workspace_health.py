@@ -161,7 +161,7 @@ def test_the_overview_and_the_list_warn_of_drift(assessments, browser_page, axe)
     expect(health).to_contain_text("Healthy")
     page.goto("/app/acme/workspaces?q=calm")
     expect(page.get_by_role("row", name=re.compile("calm"))).to_be_visible()
-    expect(page.get_by_text("Health warning")).to_have_count(0)
+    expect(page.get_by_role("table").get_by_text("Health warning")).to_have_count(0)
 
 
 def test_the_organization_enforces_assessments(assessments, browser_page, open_health):

@@ -101,7 +101,7 @@ static void every_route_is_reachable(void **state)
 static bool page_of_web_ui(handler_fn handler)
 {
 	return handler == ui_app || handler == ui_short_organization || handler == ui_short_workspace ||
-		handler == ui_short_settings || handler == ui_short_run;
+		handler == ui_short_settings || handler == ui_short_run || handler == ui_short_query;
 }
 
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
