@@ -98,7 +98,7 @@ VIEWS = {
     "/app/:org/workspaces/empty/change-requests": "No open change requests",
     "/app/:org/workspaces/storage/health": "Health assessments are off",
     "/app/:org/workspaces/storage/queries": "No query yet",
-    "/app/:org/workspaces/:ws/queries/:failedquery": "The folder is missing",
+    "/app/:org/workspaces/:ws/queries/:failedquery": "The query has found no resource",
     "/app/:org/workspaces/empty/settings/identity": "The next run will fail",
     "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
