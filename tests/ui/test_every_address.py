@@ -90,7 +90,7 @@ def test_links_open_in_a_new_tab_and_copied_addresses_in_another_window(visitors
         with page.context.expect_page() as opened:
             link.click(modifiers=["Control"])
         tab = opened.value
-        assert tab.url.endswith(link.get_attribute("href"))
+        expect(tab).to_have_url(re.compile(re.escape(link.get_attribute("href")) + "$"))
         pages.wait_loaded(tab, "Open port 443")
         expect(page).to_have_url(re.compile(r"\?sort=name$"))
         copied = sessions.page(visitors, site.scheduler.url, user, tab.url)
@@ -166,7 +166,8 @@ def stranger(rich):
 
 def test_an_object_of_another_organization_reads_as_one_that_does_not_exist(visitors, sessions, rich, stranger):
     """Every page of an organization: the address of real objects, and one with wrong names and ids."""
-    wrong = {"ws": "no-place", "run": "run-0000000000000000", "project": "prj-0000000000000000", "state": "sv-0000000000000000", "event": "ve-none", "module": "mod-none"}
+    wrong = {"ws": "no-place", "run": "run-0000000000000000", "project": "prj-0000000000000000", "state": "sv-0000000000000000", "event": "ve-none", "module": "mod-none",
+             "request": "wscr-0000000000000000", "query": "query-0000000000000000"}
     visitors.expect_console("404")
     page = sessions.page(visitors, rich.site.scheduler.url, stranger, "/app")
     pages.wait_loaded(page, "other")
