@@ -44,17 +44,19 @@ static json_t *revocation_shown(const struct module_version_row *version)
 static int version_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct module_version_row *v = of_row;
+	bool member = registry_is_member(store, v->organization_id);
 	_cleanup_(freep) char *path = mem_printf("/object/%s", v->id);
 	_cleanup_(freep) char *upload = shows_upload(store, v) ? signed_url(store, path) : NULL;
 
 	(void)err;
 	*ret_resource = resource_new("registry-module-versions", v->id,
 		json_pack("{ss ss ss so so so so so so so so so}", "version", v->version, "source", v->source, "status",
-			v->status, "error", json_string_or_null(v->error), "commit-sha",
-			json_string_or_null(v->commit_sha), "tag", json_string_or_null(v->tag), "sha256",
-			json_string_or_null(v->sha256), "size", v->size_null ? json_null() : json_integer(v->size),
-			"deprecation", json_shown(v->deprecation), "revocation", revocation_shown(v), "created-at",
-			time_shown(v->created_at), "updated-at", time_shown(v->updated_at)),
+			v->status, "error", json_string_or_null(member ? v->error : NULL), "commit-sha",
+			json_string_or_null(member ? v->commit_sha : NULL), "tag",
+			json_string_or_null(member ? v->tag : NULL), "sha256", json_string_or_null(v->sha256), "size",
+			v->size_null ? json_null() : json_integer(v->size), "deprecation", json_shown(v->deprecation),
+			"revocation", revocation_shown(v), "created-at", time_shown(v->created_at), "updated-at",
+			time_shown(v->updated_at)),
 		json_pack("{so}", "registry-module", to_one("registry-modules", v->module_id)));
 	json_object_set_new(*ret_resource, "links", json_pack("{so}", "upload", json_string_or_null(upload)));
 	return 0;

@@ -18,17 +18,28 @@ bool registry_may_manage(const struct store *store, const char *organization_id)
 	return response_scope_rights(store->scope, organization_id) & right_of(CAN_MANAGE_MODULES);
 }
 
-/* Organizations with which the module is shared learn nothing about its repository and its webhook. */
-static json_t *repository_shown(const struct store *store, const struct registry_module_row *m)
+bool registry_is_member(const struct store *store, const char *organization_id)
 {
-	bool member = response_scope_rights(store->scope, m->organization_id) & right_of(CAN_READ_ORGANIZATION);
+	return response_scope_rights(store->scope, organization_id) & right_of(CAN_READ_ORGANIZATION);
+}
 
-	return member ? vcs_repo_shown(store, m->repository) : json_null();
+static json_t *versions_shown(const struct registry_module_row *m, bool member)
+{
+	json_t *versions = json_shown(m->versions), *version;
+	size_t i;
+
+	json_array_foreach(versions, i, version)
+	{
+		if (!member)
+			json_object_set_new(version, "error", json_string(""));
+	}
+	return versions;
 }
 
 static int module_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct registry_module_row *m = of_row;
+	bool member = registry_is_member(store, m->organization_id);
 	bool manages = registry_may_manage(store, m->organization_id);
 	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/registry-modules/%s/%s/%s/%s",
 		m->organization_name, m->registry_name, m->namespace, m->name, m->provider);
@@ -37,8 +48,8 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 	*ret_resource = resource_new("registry-modules", m->id,
 		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
 			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
-			"version-statuses", json_shown(m->versions), "no-code", 0, "vcs-repo",
-			repository_shown(store, m), "publishing-mechanism",
+			"version-statuses", versions_shown(m, member), "no-code", 0, "vcs-repo",
+			member ? vcs_repo_shown(store, m->repository) : json_null(), "publishing-mechanism",
 			json_string_or_null(m->repository ? "git_tag" : NULL), "created-at", time_shown(m->created_at),
 			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
 			manages, "can-retry", manages),

@@ -22,6 +22,9 @@ int registry_module_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);
 /* Makes that resource the subject of the request's audit event. */
 void registry_audit(const struct request *req, const char *type, const char *id);
+/* Whether the requester is of the organization. Others, with whom it shares modules, learn nothing about the
+ * repositories of these modules, nor why a version failed. */
+bool registry_is_member(const struct store *store, const char *organization_id);
 /* Whether the requester may manage the organization's modules. */
 bool registry_may_manage(const struct store *store, const char *organization_id);
 

@@ -253,7 +253,8 @@ def test_rotate_keys_seals_objects_again(objects, prefix, scheduler, api_of, fak
     one.options["keys"] = NEW_KEY
     one.restart()
     finished.check()
-    until(lambda: len(objects.files(prefix)) == before == ask("select objects from object_usage")[0][0], "the old objects are removed")
+    until(lambda: len(objects.files(prefix)) == before == ask("select objects from object_usage")[0][0],
+          lambda: f"the old objects are removed: {before} before, {len(objects.files(prefix))} files, {ask('select objects from object_usage')[0][0]} counted, {ask('select count(*), min(due_at - now()) from object_removals')}")
     assert {int.from_bytes(path.read_bytes()[:4], "big") for path in objects.files(prefix)} == {2}
     finished.check()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The module registry protocol: who finds which modules, and how their content is downloaded."""
 
+import json
 import time
 import urllib.parse
 
@@ -167,6 +168,8 @@ def test_an_organization_shares_its_modules(api_site, how):
     admin = Api(api_site.scheduler.url, api_site.tokens["token"])
     owner, consumer, other = api_site.stranger(), api_site.stranger(), api_site.stranger()
     Modules(owner).publish("network", "1.0.0")
+    failed = Modules(owner).version("network", "1.1.0", **{"commit-sha": "a" * 40})
+    api_site.change("update registry_module_versions set status = 'clone_failed', error = 'git.internal did not answer' where id = %s", failed["id"])
     theirs = Registry(consumer.url, consumer.token, owner.organization)
     assert theirs.ask("network", "null", "versions").status == 404
 
@@ -186,6 +189,9 @@ def test_an_organization_shares_its_modules(api_site, how):
     shown = consumer.get(path).data
     assert shown["attributes"]["namespace"] == owner.organization and not shown["attributes"]["permissions"]["can-delete"]
     assert consumer.get(f"registry-modules/{shown['id']}").data == shown
+    version = consumer.get(f"{path}/version", module_version="1.1.0").data["attributes"]
+    assert [version[name] for name in ("status", "error", "commit-sha", "tag")] == ["clone_failed", None, None, None]
+    assert "git.internal" not in json.dumps(shown) and "git.internal" in json.dumps(Modules(owner).read("network"))
     for method, target, body in (("DELETE", path, None), ("DELETE", f"{path}/1.0.0", None), ("POST", f"{path}/versions", document("registry-module-versions", {"version": "2.0.0"})),
                                  ("DELETE", path.rpartition("/")[0], None)):
         assert consumer.call(method, target, body).status == 404
