@@ -27,7 +27,7 @@ def test_latest_run_is_the_completed_one_while_another_is_in_progress(browser_pa
     page = browser_page("/app/acme/workspaces/net-prod")
     expect(page.get_by_role("heading", level=1, name="net-prod")).to_be_visible()
     links = page.get_by_role("navigation", name="Workspace").get_by_role("link")
-    expect(links).to_have_text([re.compile(word) for word in ("Overview", "Runs", "Latest Run", "States", "Variables", "Health", "Change requests", "Settings")])
+    expect(links).to_have_text([re.compile(word) for word in ("Overview", "Runs", "Latest Run", "States", "Variables", "Health", "Change requests", "Queries", "Settings")])
     expect(page.locator(".current-run")).to_have_attribute("href", re.compile(f"{second}$"))
     expect(page).to_have_title("● Needs Confirmation · net-prod · Runyard")
     page.get_by_role("link", name="Latest Run (Applied)").click()
