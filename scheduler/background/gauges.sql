@@ -81,8 +81,8 @@ where (c.free_since is null) <> (excluded.free_since is null);
 -- takes: hold_alert_seconds double precision
 -- gives: kind text, labels text, value numeric
 select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value
-from runs
-where not ended and not assessment and not query
+from runs r
+where not ended and :run_is_shown(r)
 group by status
 union all (
     select 'process', 'kind="' || kind || '",version="' || version || '"', count(*)

@@ -31,12 +31,12 @@ case
         or exists (
             select 1
             from runs r
-            where r.workspace_id = :w.id and not r.ended and not r.saved and not r.assessment and not r.query
+            where r.workspace_id = :w.id and not r.ended and not r.saved and :run_is_shown(r)
         ) then 'busy'
     when (
             select r.status
             from runs r
-            where r.workspace_id = :w.id and not r.assessment and not r.query
+            where r.workspace_id = :w.id and :run_is_shown(r)
             order by r.position desc
             limit 1
         ) in ('errored', 'canceled', 'force_canceled', 'discarded', 'policy_soft_failed') then 'last-run'

@@ -8,7 +8,7 @@ o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
     (
         select count(*)
         from runs r
-        where r.organization_id = o.id and not r.ended and not r.assessment and not r.query
+        where r.organization_id = o.id and not r.ended and :run_is_shown(r)
     ) as current_runs,
     (
         select coalesce(jsonb_agg(u.id order by u.created_at, u.id), '[]')

@@ -148,7 +148,7 @@ coalesce(:organization_id::text, (select organization_id from workspaces where i
 -- The conditions on the run's row. Plans are generic (db/db.c), so `among` states the condition that an index serves,
 -- without parameters that may be null.
 where :among
-    and not r.assessment and not r.query
+    and :run_is_shown(r)
     and (:workspace_id::text is null or r.workspace_id = :workspace_id)
     and (:status::text is null or r.status = any(string_to_array(:status, ',')))
     and (
@@ -481,7 +481,7 @@ join workspaces w on w.id = r.workspace_id;
 -- takes: statuses text, search text, from timestamptz, to timestamptz, limit bigint, offset bigint
 -- gives: site_run
 :site_runs()
-where not r.assessment and not r.query
+where :run_is_shown(r)
     and (:statuses::text is null or r.status = any(string_to_array(:statuses, ',')))
     and (
         :search::text is null

@@ -5,6 +5,10 @@
 :workspace.current_run_id, :workspace.locked_by is not null as locked, :workspace.hold_job_id is not null as held,
     (select reason is not null from maintenance) as maintenance;
 
+-- fragment: run_is_shown(r)
+-- Whether lists and numbers of runs have the run `r`: assessments and queries are none of them (run_is_hidden).
+(not :r.assessment and not :r.query);
+
 -- shape: run_place
 -- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
 -- watched boolean

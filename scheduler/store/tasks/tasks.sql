@@ -91,8 +91,8 @@ from (
     from tasks t
     cross join lateral (
         select id
-        from runs
-        where organization_id = t.organization_id and not assessment and not query
+        from runs x
+        where organization_id = t.organization_id and :run_is_shown(x)
             and :runs_in_scope(
                 ((:rights_in_organization(:user, t.organization_id)) & 2 <> 0), :user, workspace_id)
         order by position desc

@@ -13,7 +13,7 @@ count(*) filter (where r.queued or j.state = 'waiting') as pending,
         as oldest_seconds
 from runs r
 left join jobs j on j.run_id = r.id
-where not r.ended and not r.assessment and not r.query;
+where not r.ended and :run_is_shown(r);
 
 -- fragment: queue_starts(condition)
 -- The times from creation to the plan's start of the runs whose plan started in the last hour, of the newest
@@ -25,7 +25,7 @@ from (
     from (
         select organization_id, created_at, (status_timestamps ->> 'planning-at')::timestamptz as started_at
         from runs r
-        where :condition and not r.assessment and not r.query
+        where :condition and :run_is_shown(r)
         order by position desc
         limit 5000
     ) n
@@ -36,7 +36,7 @@ from (
 -- The number of runs that failed in the last hour.
 count(*) filter (where status = 'errored') as errors
 from runs r
-where ended_at > now() - interval '1 hour' and not r.assessment and not r.query and :condition;
+where ended_at > now() - interval '1 hour' and :run_is_shown(r) and :condition;
 
 -- fragment: queue_slots(condition)
 -- The slots of the live workers of pools `p`.
@@ -196,7 +196,7 @@ with found as (
     select r.*
     from runs r
     left join jobs j on j.run_id = r.id
-    where not r.ended and not r.assessment and not r.query
+    where not r.ended and :run_is_shown(r)
         and (:organization_id::text is null or r.organization_id = :organization_id)
         and (r.queued or j.state = 'waiting') and :runs_in_scope(:everywhere, :user, r.workspace_id)
 )
