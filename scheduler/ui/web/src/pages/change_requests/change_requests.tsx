@@ -8,7 +8,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
-import { may, type Resource, text } from "../../core/resource.ts";
+import { type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
@@ -17,14 +17,12 @@ import { excerpt } from "./excerpt.ts";
 
 export default function ChangeRequests({ params }: PageProps) {
 	return (
-		<Frame params={params} page="requests">
-			{(view) =>
-				may(view.workspace, "can-read-run") ? (
-					<RequestList view={view} />
-				) : (
-					<p class="note">You need read access to the runs of this workspace to see its change requests.</p>
-				)
-			}
+		<Frame
+			params={params}
+			page="requests"
+			needs={{ right: "can-read-run", note: "You need read access to the runs of this workspace to see its change requests." }}
+		>
+			{(view) => <RequestList view={view} />}
 		</Frame>
 	);
 }

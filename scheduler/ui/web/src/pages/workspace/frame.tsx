@@ -6,7 +6,7 @@ import { Content } from "../../components/states.tsx";
 import { runTone, runWord } from "../../components/status_mark.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument, useLive } from "../../core/hooks.ts";
-import { type Resource, text } from "../../core/resource.ts";
+import { may, type Resource, text } from "../../core/resource.ts";
 import { type Params, pathTo } from "../../core/router.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
@@ -29,13 +29,14 @@ type Props = {
 	readonly page: FramePage;
 	readonly word?: string; // of the page within its tab, such as "Locking"
 	readonly include?: string; // more relations of the workspace, for the page
+	readonly needs?: { readonly right: string; readonly note: string }; // without the right the page has only the note
 	readonly children: (view: WorkspaceView) => ComponentChildren;
 };
 
 const includes = "current_run,project,locked_by";
 
 // The frame has the h1 and the title; the page's own headings begin at h2.
-export function Frame({ params, page, word = "", include = "", children }: Props) {
+export function Frame({ params, page, word = "", include = "", needs, children }: Props) {
 	const { org = "", ws: name = "" } = params;
 	const path = `/organizations/${segment(org)}/workspaces/${segment(name)}`;
 	const document = useDocument(address(path, { include: include ? `${includes},${include}` : includes }));
@@ -58,7 +59,7 @@ export function Frame({ params, page, word = "", include = "", children }: Props
 					return (
 						<>
 							<FrameHeader view={view} page={page} word={shown} />
-							{children(view)}
+							{needs && !may(workspace, needs.right) ? <p class="note">{needs.note}</p> : children(view)}
 						</>
 					);
 				}}

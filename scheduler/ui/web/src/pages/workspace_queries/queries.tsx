@@ -8,7 +8,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
-import { may, type Resource, text } from "../../core/resource.ts";
+import { type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
@@ -16,14 +16,8 @@ import { queryLook, sourceWord } from "./query_words.ts";
 
 export default function Queries({ params }: PageProps) {
 	return (
-		<Frame params={params} page="queries">
-			{(view) =>
-				may(view.workspace, "can-read-run") ? (
-					<QueryList view={view} />
-				) : (
-					<p class="note">You need read access to the runs of this workspace.</p>
-				)
-			}
+		<Frame params={params} page="queries" needs={{ right: "can-read-run", note: "You need read access to the runs of this workspace." }}>
+			{(view) => <QueryList view={view} />}
 		</Frame>
 	);
 }

@@ -7,7 +7,7 @@ import { TimeAgo } from "../../components/time_ago.tsx";
 import { address } from "../../core/api.ts";
 import { count, size } from "../../core/format.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
-import { flag, linkOf, may, number, type Resource, text } from "../../core/resource.ts";
+import { flag, linkOf, number, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
@@ -16,14 +16,15 @@ import { authorOf } from "./state_words.ts";
 
 export default function States({ params }: PageProps) {
 	return (
-		<Frame params={params} page="states">
-			{(view) =>
-				may(view.workspace, "can-read-state-versions") ? (
-					<StateList view={view} />
-				) : (
-					<p class="note">You need read access to the states of this workspace. Its outputs are on the overview.</p>
-				)
-			}
+		<Frame
+			params={params}
+			page="states"
+			needs={{
+				right: "can-read-state-versions",
+				note: "You need read access to the states of this workspace. Its outputs are on the overview.",
+			}}
+		>
+			{(view) => <StateList view={view} />}
 		</Frame>
 	);
 }

@@ -17,14 +17,12 @@ import { VariableTable } from "./variable_table.tsx";
 
 export default function Variables({ params }: PageProps) {
 	return (
-		<Frame params={params} page="variables">
-			{(view) =>
-				may(view.workspace, "can-read-variable") ? (
-					<VariableLists view={view} />
-				) : (
-					<p class="note">You need read access to the variables of this workspace.</p>
-				)
-			}
+		<Frame
+			params={params}
+			page="variables"
+			needs={{ right: "can-read-variable", note: "You need read access to the variables of this workspace." }}
+		>
+			{(view) => <VariableLists view={view} />}
 		</Frame>
 	);
 }
