@@ -6,7 +6,6 @@ import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Problems } from "../../components/error_panel.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
-import { Fold } from "../../components/fold.tsx";
 import { selectColumn } from "../../components/select_column.tsx";
 import type { Column } from "../../components/table.tsx";
 import { address, read, segment } from "../../core/api.ts";
@@ -16,7 +15,8 @@ import { may, type Resource, text } from "../../core/resource.ts";
 import { sendEach, type Target } from "../workspaces/bulk_send.ts";
 import { type ExplorerAction, explorerActions, maxTargets, missingReason, toggledTargets, type Values } from "./bulk_actions.ts";
 import { ChangeRequestDialog } from "./change_request_dialog.tsx";
-import { parametersOf, type Query } from "./query.ts";
+import { emptyFilters, parametersOf, type Query } from "./query.ts";
+import { TargetList } from "./target_list.tsx";
 
 const pageSize = 100;
 
@@ -35,12 +35,6 @@ async function targetsOf(org: string, query: Query): Promise<readonly Target[]> 
 		}
 	}
 	return found.slice(0, maxTargets);
-}
-
-// emptyFilters: a parameter without a value is part of the query, too: "is empty".
-export function emptyFilters(parameters: Readonly<Record<string, string>>): string {
-	const empty = Object.entries(parameters).filter(([name, value]) => name.startsWith("filter") && value === "");
-	return empty.map(([name]) => `&${encodeURIComponent(name)}=`).join("");
 }
 
 export type Selection = {
@@ -158,20 +152,6 @@ function ActionDialog({ action, targets, onDone, onClose }: DialogProps) {
 			</p>
 			{sent !== undefined && <progress aria-label="Workspaces that have answered" value={sent} max={targets.length} />}
 		</Dialog>
-	);
-}
-
-export function TargetList({ targets }: { readonly targets: readonly Target[] }) {
-	return (
-		<Fold summary={counted(targets.length, "workspace")} open={targets.length <= 10}>
-			{() => (
-				<ul>
-					{targets.map(({ id, name }) => (
-						<li key={id}>{name}</li>
-					))}
-				</ul>
-			)}
-		</Fold>
 	);
 }
 

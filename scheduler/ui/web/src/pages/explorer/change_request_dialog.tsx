@@ -9,7 +9,7 @@ import type { ApiError } from "../../core/errors.ts";
 import { counted } from "../../core/format.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import type { Target } from "../workspaces/bulk_send.ts";
-import { TargetList } from "./bulk_bar.tsx";
+import { TargetList } from "./target_list.tsx";
 
 const subjectAt = "/data/attributes/action_inputs/subject";
 const messageAt = "/data/attributes/action_inputs/message";

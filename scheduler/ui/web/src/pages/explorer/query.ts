@@ -102,3 +102,9 @@ export function querySaved(type: string, saved: unknown): Query {
 		columns: Array.isArray(columns) ? columns.map(String) : [],
 	};
 }
+
+// emptyFilters: a parameter without a value is part of the query, too: "is empty".
+export function emptyFilters(parameters: Readonly<Record<string, string>>): string {
+	const empty = Object.entries(parameters).filter(([name, value]) => name.startsWith("filter") && value === "");
+	return empty.map(([name]) => `&${encodeURIComponent(name)}=`).join("");
+}

@@ -14,8 +14,8 @@ import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { useStableRows } from "../../core/stable_rows.ts";
 import type { Target } from "../workspaces/bulk_send.ts";
-import { BulkBar, emptyFilters, targetColumn } from "./bulk_bar.tsx";
-import { addressOf, fieldOf, parametersOf, type Query, viewOf } from "./query.ts";
+import { BulkBar, targetColumn } from "./bulk_bar.tsx";
+import { addressOf, emptyFilters, fieldOf, parametersOf, type Query, viewOf } from "./query.ts";
 import { fieldWord } from "./words.ts";
 
 type Props = { readonly org: string; readonly query: Query };
