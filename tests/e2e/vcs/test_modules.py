@@ -7,23 +7,10 @@ import json
 import pytest
 
 from support.documents import document, refused_at
-from support.git_servers import HttpServer
 from support.modules import OUTPUT, TYPE, Modules
 from support.terraform import HOST
 from support.vcs_connections import connect
 from support.wait import until
-
-
-@pytest.fixture(scope="module")
-def stack(full_site):
-    return full_site
-
-
-@pytest.fixture(scope="module")
-def http(stack):
-    server = HttpServer(stack.folder / "http").start()
-    yield server
-    server.release()
 
 
 class Published:

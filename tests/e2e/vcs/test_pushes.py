@@ -6,22 +6,9 @@ import subprocess
 
 import pytest
 
-from support.git_servers import HttpServer
 from support.receiver import says
 from support.vcs_flow import Repo, telling
 from support.wait import until
-
-
-@pytest.fixture(scope="module")
-def stack(full_site):
-    return full_site
-
-
-@pytest.fixture(scope="module")
-def http(stack):
-    server = HttpServer(stack.folder / "http").start()
-    yield server
-    server.release()
 
 
 @pytest.fixture
