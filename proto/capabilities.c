@@ -64,7 +64,7 @@ bool needs_engine(const char *needs)
 	return need_read(needs, &need);
 }
 
-/* Whether the engine can be used for the need, whatever version is asked for. */
+/* Whether the engine can do what the need asks for, apart from the version that it names. */
 static bool engine_serves(const char *engine, const struct version *version, const struct engine_need *need)
 {
 	static const struct version first_query = {.part = {1, 14, 0}, .text = "1.14.0-alpha"};

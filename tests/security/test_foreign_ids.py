@@ -59,7 +59,7 @@ IGNORED = {
     "states_create": {"rollback-state-version"}, "states_roll_back": {"run"},
     **{f"{kind}_create": {"workspace"} for kind in ("team_tokens", "team_token", "organization_token", "agent_tokens", "notifier_tokens")},
 }
-# Relations that no object satisfies: a new organization has no pool, tasks are sent by notifiers only, and without an organization in the path a repository is found by its OAuth token.
+# Relations that no object satisfies. A new organization has no pool. Only notifiers send tasks. Without an organization in the path, only an OAuth token finds a repository.
 NEVER = {"registry_modules_connect_token": {"github-app-installation-id"}, "organizations_create": {"default-agent-pool"}, "tasks_create": {"agent-pool"}, "tasks_update": {"agent-pool"}}
 
 

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_REGISTRY_REGISTRY_H
 #define SCHEDULER_API_REGISTRY_REGISTRY_H
 
-/* What the handlers of the registry share: the module that a path names. */
+/* Functions that several handlers of the registry call: the module that a path names, and who may see what of it. */
 
 #include "scheduler/http/request.h"
 
@@ -22,8 +22,8 @@ int registry_module_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);
 /* Makes that resource the subject of the request's audit event. */
 void registry_audit(const struct request *req, const char *type, const char *id);
-/* Whether the requester is of the organization. Others, with whom it shares modules, learn nothing about the
- * repositories of these modules, nor why a version failed. */
+/* Whether the requester is of the organization. Answers to others, with whom it shares modules, have neither the
+ * repositories of these modules nor the reason of a failed version. */
 bool registry_is_member(const struct store *store, const char *organization_id);
 /* Whether the requester may manage the organization's modules. */
 bool registry_may_manage(const struct store *store, const char *organization_id);

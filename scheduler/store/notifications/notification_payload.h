@@ -19,7 +19,7 @@ struct notification_text {
 	 */
 	const char *assessment, *prior_assessment;
 	const char *note; /* the sentence of a notification about a workspace; it has no run */
-	/* Of a new change request, which has no run: `updated_at` and `updated_by` say when, and by whom. */
+	/* Of a new change request, which has no run. `updated_at` and `updated_by` are its time and its author. */
 	const char *change_request_id, *change_request_subject, *change_request_message;
 };
 

@@ -30,7 +30,7 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 struct workspace_notification {
 	const char *workspace_id;
 	enum trigger trigger;
-	/* What it is about; the others are NULL. */
+	/* The subject: one of these. The others are NULL. */
 	const char *due_at;        /* when the workspace will be destroyed automatically */
 	const char *note;          /* its sentence */
 	const char *assessment_id; /* the new result */

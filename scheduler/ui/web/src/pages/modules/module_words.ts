@@ -51,7 +51,7 @@ export function setupOf(module: Resource): readonly [Tone, string] {
 	return setups[text(module, "status")] ?? ["muted", text(module, "status")];
 }
 
-// How a configuration calls the module. A module of the public registry has no host in its address.
+// The block by which a configuration calls the module. A module of the public registry has no host in its address.
 export function usageOf(module: Resource, host: string, version: string): string {
 	const place = text(module, "registry-name") === "public" ? "" : `${host}/`;
 	const address = ["namespace", "name", "provider"].map((name) => text(module, name)).join("/");
