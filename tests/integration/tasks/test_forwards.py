@@ -382,7 +382,7 @@ def test_a_killed_notifiers_request_is_sent_by_another(scheduler, receiver, noti
     first.kill()
     assert answer(mine, request).status == 204, "nobody reads it"
     mine.leave()
-    forwarder()
+    forwarder(scheduler_url=scheduler_2.url)  # it learns the lease, after which it would count as gone, from this scheduler
     notifier(scheduler_url=scheduler_2.url)
     assert pending.ended(id) == "passed"
     pending.release()
