@@ -46,9 +46,14 @@ static int resources_run(const struct running *r, struct err *err)
 	bool everywhere = response_scope_all(r->store->scope, r->organization_id, CAN_READ_RUNS);
 	struct explorer_filters *own = &r->query->filters, *place = &r->query->place_filters;
 	const struct explorer_field *sort = r->query->sort;
-	enum explorer_column order = sort ? sort->column : EXPLORER_ADDRESS;
+	enum explorer_column by = explorer_query_index(r->query);
+	bool indexed = by != EXPLORER_NO_COLUMN;
+	/* Without an order: that of the index which finds them. Of many with the same module, those in the order of
+	 * addresses are far apart. */
+	enum explorer_column order = sort ? sort->column : indexed ? by : EXPLORER_ADDRESS;
 	const struct db_statement *statement = &explorer_resources_by_place_statement;
-	bool indexed = r->query->by != EXPLORER_NO_COLUMN, all_places = everywhere && !place->fields.count;
+	bool all_places = everywhere && !place->fields.count;
+	char **equal = r->query->equal;
 
 	if (order != EXPLORER_NO_COLUMN)
 		statement = explorer_resources_statements[2 * order + r->query->down];
@@ -56,11 +61,13 @@ static int resources_run(const struct running *r, struct err *err)
 		.organization_id = r->organization_id, .user = response_scope_user(r->store->scope),
 		.everywhere = everywhere, .fields = &own->fields, .operators = &own->operators,
 		.operands = &own->operands, .place_fields = &place->fields, .place_operators = &place->operators,
-		.place_operands = &place->operands, .all_places = all_places, .uncounted = own->fields.count > 0,
-		.by = indexed        ? columns[r->query->by]
+		.place_operands = &place->operands, .all_places = all_places,
+		.uncounted = own->fields.count > 0 || indexed,
+		.by = indexed        ? columns[by]
 			: all_places ? ""
 				     : "place",
-		.pattern = text_or_empty(r->query->value), .value = text_or_empty(r->query->value), .max = MAX_SORTED,
+		.pattern = text_or_empty(r->query->pattern), .name = equal[EXPLORER_NAME], .type = equal[EXPLORER_TYPE],
+		.module = equal[EXPLORER_MODULE], .provider = equal[EXPLORER_PROVIDER], .max = MAX_SORTED,
 		.sort = sort ? sort->name : "address", .by_version = sort && sort->kind == EXPLORER_VERSION,
 		.down = r->query->down, .limit = r->range.limit, .offset = r->range.offset);
 }

@@ -353,6 +353,20 @@ from projects p
 left join lateral (select * from state_versions where id = w.current_state_id offset 0) s on true
 where p.id = w.project_id;
 
+-- fragment: explorer_place_value(d)
+-- The field q.field of a place.
+case q.field
+    when 'terraform_version' then :d.terraform_version
+    when 'source_type' then :d.source_type
+    when 'source_id' then :d.source_id
+    when 'source_updated_at' then :d.source_updated_at::text
+    when 'workspace_name' then :d.workspace_name
+    when 'workspace_external_id' then :d.workspace_external_id
+    when 'project_name' then :d.project_name
+    when 'project_external_id' then :d.project_external_id
+    when 'organization_external_id' then :d.organization_external_id
+end;
+
 -- fragment: explorer_places()
 -- The workspaces whose resources may be shown.
 select w.id
@@ -362,7 +376,7 @@ where :explorer_seen(2)
             or exists (
                 select 1
                 from (:explorer_place()) d
-                where :explorer_passes({to_jsonb(d) ->> q.field}, :place_fields, :place_operators, :place_operands)
+                where :explorer_passes({:explorer_place_value(d)}, :place_fields, :place_operators, :place_operands)
             ));
 
 -- fragment: explorer_resource(r)
@@ -378,6 +392,10 @@ case q.field when 'name' then :r.name when 'address' then :r.address when 'provi
 -- fragment: explorer_fits(r)
 -- The condition that a resource passes the filters, in one of the workspaces `w`.
 (:all_places::boolean or :r.workspace_id in (select id from w))
+    and (:name::text is null or :r.name = :name)
+    and (:type::text is null or :r.type = :type)
+    and (:module::text is null or :r.module = :module)
+    and (:provider::text is null or :r.provider = :provider)
     and (cardinality(:fields::text[]) = 0
             or :explorer_passes({:explorer_resource_value(:r)}, :fields, :operators, :operands));
 
@@ -388,17 +406,17 @@ select r.*
 from explorer_resources r
 where :by::text = 'address' and r.address like :pattern and r.organization_id = :organization_id
 union all
-select r.* from explorer_resources r where :by = 'name' and r.organization_id = :organization_id and r.name = :value
+select r.* from explorer_resources r where :by = 'name' and r.organization_id = :organization_id and r.name = :name
 union all
-select r.* from explorer_resources r where :by = 'type' and r.organization_id = :organization_id and r.type = :value
-union all
-select r.*
-from explorer_resources r
-where :by = 'module' and r.organization_id = :organization_id and r.module = :value
+select r.* from explorer_resources r where :by = 'type' and r.organization_id = :organization_id and r.type = :type
 union all
 select r.*
 from explorer_resources r
-where :by = 'provider' and r.organization_id = :organization_id and r.provider = :value
+where :by = 'module' and r.organization_id = :organization_id and r.module = :module
+union all
+select r.*
+from explorer_resources r
+where :by = 'provider' and r.organization_id = :organization_id and r.provider = :provider
 union all
 select r.*
 from w
@@ -452,39 +470,41 @@ left join (
 ) s on true
 order by s.place;
 
--- fragment: explorer_resources_ordered(order)
--- A page in the order of an index.
+-- fragment: explorer_resources_ordered(from, order)
+-- A page in the order of an index, which is read from the value that its column must have. `from` compares with
+-- `>=`: an index serves no condition with `or`.
 select r.*, row_number() over () as place
 from (
     select r.*
     from explorer_resources r
-    where not (select is_all from n) and r.organization_id = :organization_id and :explorer_fits(r)
+    where not (select is_all from n) and r.organization_id = :organization_id and :from and :explorer_fits(r)
     order by :order
     limit :limit
     offset :offset
 ) r;
 
--- rows: explorer_resource_orders(field, order)
-(address, {r.address, r.workspace_id})
-(address_down, {r.address desc, r.workspace_id desc})
-(type, {r.type, r.workspace_id})
-(type_down, {r.type desc, r.workspace_id desc})
-(name, {r.name, r.workspace_id})
-(name_down, {r.name desc, r.workspace_id desc})
-(module, {r.module, r.workspace_id})
-(module_down, {r.module desc, r.workspace_id desc})
-(provider, {r.provider, r.workspace_id})
-(provider_down, {r.provider desc, r.workspace_id desc})
-(billable, {r.is_billable, r.workspace_id})
-(billable_down, {r.is_billable desc, r.workspace_id desc});
+-- rows: explorer_resource_orders(field, from, order)
+(address, {true}, {r.address, r.workspace_id})
+(address_down, {true}, {r.address desc, r.workspace_id desc})
+(type, {r.type >= coalesce(:type, '')}, {r.type, r.workspace_id})
+(type_down, {true}, {r.type desc, r.workspace_id desc})
+(name, {r.name >= coalesce(:name, '')}, {r.name, r.workspace_id})
+(name_down, {true}, {r.name desc, r.workspace_id desc})
+(module, {r.module >= coalesce(:module, '')}, {r.module, r.workspace_id})
+(module_down, {true}, {r.module desc, r.workspace_id desc})
+(provider, {r.provider >= coalesce(:provider, '')}, {r.provider, r.workspace_id})
+(provider_down, {true}, {r.provider desc, r.workspace_id desc})
+(billable, {true}, {r.is_billable, r.workspace_id})
+(billable_down, {true}, {r.is_billable desc, r.workspace_id desc});
 
 -- statement: explorer_resources of explorer_resource_orders
 -- Resources by one of their fields.
 -- takes: organization_id text, user text, everywhere boolean, fields text[], operators text[], operands text[],
 -- place_fields text[], place_operators text[], place_operands text[], all_places boolean, uncounted boolean, by text,
--- pattern text, value text, max bigint, sort text, by_version boolean, down boolean, limit bigint, offset bigint
+-- pattern text, name text null, type text null, module text null, provider text null, max bigint,
+-- sort text, by_version boolean, down boolean, limit bigint, offset bigint
 -- gives: explorer_row
-:explorer_resources_page({:explorer_resources_ordered({:order})});
+:explorer_resources_page({:explorer_resources_ordered({:from}, {:order})});
 
 -- statement: explorer_resources_by_place
 -- Resources by a field of their workspace. Workspaces are read one after the other, which gives their rows in

@@ -92,7 +92,7 @@ int explorer_query_init(struct explorer_query *query, const char *view, struct e
 		return err_set(err, ERR_MALFORMED,
 			"type must be one of: workspaces, tf_versions, providers, modules, resources, outputs, tags, "
 			"projects");
-	*query = (struct explorer_query){.by = EXPLORER_NO_COLUMN};
+	*query = (struct explorer_query){.sort = NULL};
 	view_fill(index, &query->view);
 	for (size_t i = 0; i < query->view.field_count; i++)
 		query->shown[query->shown_count++] = &query->view.fields[i];
@@ -105,7 +105,9 @@ void explorer_query_release(struct explorer_query *query)
 {
 	filters_release(&query->filters);
 	filters_release(&query->place_filters);
-	freep(&query->value);
+	for (size_t i = 0; i < ARRAY_LEN(query->equal); i++)
+		freep(&query->equal[i]);
+	freep(&query->pattern);
 }
 
 /* ---- filters ---- */
@@ -215,28 +217,36 @@ static char *like_pattern(const char *text)
 /* A trigram index finds only texts of three characters or more. */
 enum { MIN_PATTERN = 3 };
 
-/* Remembers the filter if an index finds its rows: a name or an address rather than a type, a type rather than what
- * most resources have. An address contains its type and its name. */
-static void access_choose(
+/* Whether an index alone answers the filter, which is then remembered. A pattern finds too much: it is a filter, too.
+ */
+static bool index_takes(
 	struct explorer_query *query, const struct explorer_field *field, const char *code, const char *value)
 {
-	static const int ranks[] = {[EXPLORER_ADDRESS] = 4,
-		[EXPLORER_NAME] = 3,
-		[EXPLORER_TYPE] = 2,
-		[EXPLORER_MODULE] = 1,
-		[EXPLORER_PROVIDER] = 0};
-	bool equal = text_equal(code, "is") && field->column != EXPLORER_ADDRESS;
-	bool pattern = (text_equal(code, "contains") || text_equal(code, "is")) && field->column <= EXPLORER_NAME &&
-		strlen(value) >= MIN_PATTERN;
-	enum explorer_column by = equal ? field->column : EXPLORER_ADDRESS;
+	bool equal = text_equal(code, "is");
 
-	if (field->column >= EXPLORER_BILLABLE || (!equal && !pattern))
-		return;
-	if (query->by != EXPLORER_NO_COLUMN && ranks[query->by] >= ranks[by])
-		return;
-	freep(&query->value);
-	query->by = by;
-	query->value = equal ? mem_text(value) : like_pattern(value);
+	if (field->column >= EXPLORER_BILLABLE)
+		return false;
+	if (equal && field->column != EXPLORER_ADDRESS && !query->equal[field->column]) {
+		query->equal[field->column] = mem_text(value);
+		return true;
+	}
+	if ((equal || text_equal(code, "contains")) && field->column <= EXPLORER_NAME && !query->pattern &&
+		strlen(value) >= MIN_PATTERN)
+		query->pattern = like_pattern(value);
+	return false;
+}
+
+enum explorer_column explorer_query_index(const struct explorer_query *query)
+{
+	static const enum explorer_column by_rows[] = {
+		EXPLORER_NAME, EXPLORER_TYPE, EXPLORER_MODULE, EXPLORER_PROVIDER};
+
+	if (query->pattern)
+		return EXPLORER_ADDRESS;
+	for (size_t i = 0; i < ARRAY_LEN(by_rows); i++)
+		if (query->equal[by_rows[i]])
+			return by_rows[i];
+	return EXPLORER_NO_COLUMN;
 }
 
 int explorer_query_filter(struct explorer_query *query, const struct explorer_filter *filter, struct err *err)
@@ -256,11 +266,12 @@ int explorer_query_filter(struct explorer_query *query, const struct explorer_fi
 		value = "";
 	else if ((complaint = value_complaint(field, code, value)))
 		return err_set(err, ERR_MALFORMED, "the value for %s must be %s", field->name, complaint);
+	if (index_takes(query, field, code, value))
+		return 0;
 	filters = field->of_place ? &query->place_filters : &query->filters;
 	db_array_add(&filters->fields, field->name);
 	db_array_add(&filters->operators, code);
 	db_array_add(&filters->operands, value);
-	access_choose(query, field, code, value);
 	return 0;
 }
 

@@ -61,9 +61,9 @@ struct explorer_query {
 	bool down;
 	struct explorer_filters filters, place_filters; /* the latter: on fields of workspaces of resources */
 	size_t filter_count;
-	/* Of resources: the filter that an index finds. */
-	enum explorer_column by;
-	char *value; /* owned; of `by`: a text, or a pattern of `like` */
+	/* Of resources: filters that indexes find, owned. Texts that columns must equal, which `filters` does not have;
+	 * and a pattern of `like` for the address. NULL: none. */
+	char *equal[EXPLORER_BILLABLE], *pattern;
 };
 
 struct explorer_filter {
@@ -77,6 +77,8 @@ void explorer_query_release(struct explorer_query *query);
 int explorer_query_filter(struct explorer_query *query, const struct explorer_filter *filter, struct err *err);
 /* Sorts by a field: "name", "-name". */
 int explorer_query_sort(struct explorer_query *query, const char *sort, struct err *err);
+/* Of resources: the filter whose index finds the fewest rows; EXPLORER_NO_COLUMN: no filter has an index. */
+enum explorer_column explorer_query_index(const struct explorer_query *query);
 /* Shows these fields only: "name,version". */
 int explorer_query_fields(struct explorer_query *query, const char *fields, struct err *err);
 

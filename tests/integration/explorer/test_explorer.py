@@ -416,6 +416,18 @@ def test_a_hostile_state_is_shown_in_part_and_delays_nobody(api_site):
     assert [len(item["attributes"]["address"].encode()) <= 1000 for item in org.get(f"{base}/explorer", type="resources", **{"filter[0][workspace_name][is][0]": "hostile"}).data] == [True, True]  # cut addresses are equal
 
 
+def test_pages_of_more_resources_than_are_sorted(api_site):
+    org = api_site.organization()
+    base = f"organizations/{org.organization}"
+    workspace = org.workspace("large")
+    api_site.ask("""insert into explorer_resources select %s, %s, m || '.aws_vpc.r' || n, 'aws_vpc', 'r' || n, m, 'hashicorp/aws', true
+                    from unnest(array['module.a', 'module.b', 'module.c']) m, generate_series(1, 10050) n returning 1""", workspace, api_site.ask("select id from organizations where name = %s", org.organization)[0][0])
+    for sort in ({}, {"sort": "module_name"}, {"sort": "-module_name"}, {"sort": "address"}, {"sort": "-workspace_name"}):
+        rows = [item for number in ("1", "2") for item in org.get(f"{base}/explorer", type="resources", **sort, **{"filter[0][module_name][is][0]": "module.b", "filter[1][name][is_not][0]": "r7", "page[size]": "100", "page[number]": number}).data]
+        assert {row["attributes"]["module-name"] for row in rows} == {"module.b"} and len({row["id"] for row in rows}) == 200
+        assert "module.b.aws_vpc.r7" not in {row["attributes"]["address"] for row in rows}
+
+
 # ---- who sees what ----
 
 def test_people_see_what_their_teams_see(fleet, api_site):

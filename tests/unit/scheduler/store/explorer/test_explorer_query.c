@@ -96,22 +96,26 @@ static void test_an_index_is_chosen_by_how_little_it_finds(void **state)
 		const char *fields[4]; /* "field operator value" */
 		enum explorer_column by;
 		const char *value;
+		int left; /* filters that the index does not answer alone */
 	} cases[] = {
-		{{"provider_type is aws_vpc"}, EXPLORER_TYPE, "aws_vpc"},
-		{{"provider_type is aws_vpc", "name is main"}, EXPLORER_NAME, "main"},
-		{{"name is main", "provider_type is aws_vpc"}, EXPLORER_NAME, "main"},
-		{{"module_name is net", "address contains a%b_c\\"}, EXPLORER_ADDRESS, "%a\\%b\\_c\\\\%"},
-		{{"provider_type contains vpc"}, EXPLORER_ADDRESS, "%vpc%"},
-		{{"provider_name is hashicorp/aws", "module_name is net"}, EXPLORER_MODULE, "net"},
-		{{"address contains ab"}, EXPLORER_NO_COLUMN, NULL},
+		{{"provider_type is aws_vpc"}, EXPLORER_TYPE, "aws_vpc", 0},
+		{{"provider_type is aws_vpc", "name is main"}, EXPLORER_NAME, "main", 0},
+		{{"name is main", "provider_type is aws_vpc"}, EXPLORER_NAME, "main", 0},
+		{{"name is main", "name is other"}, EXPLORER_ADDRESS, "%other%", 1},
+		{{"module_name is net", "address contains a%b_c\\"}, EXPLORER_ADDRESS, "%a\\%b\\_c\\\\%", 1},
+		{{"provider_type contains vpc"}, EXPLORER_ADDRESS, "%vpc%", 1},
+		{{"provider_name is hashicorp/aws", "module_name is net"}, EXPLORER_MODULE, "net", 0},
+		{{"address contains ab"}, EXPLORER_NO_COLUMN, NULL, 1},
 		{{"address does_not_contain abc", "module_name contains abc", "workspace_name is abc"},
-			EXPLORER_NO_COLUMN, NULL},
-		{{"billable_rum is true"}, EXPLORER_NO_COLUMN, NULL},
+			EXPLORER_NO_COLUMN, NULL, 3},
+		{{"billable_rum is true"}, EXPLORER_NO_COLUMN, NULL, 1},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct explorer_query query;
+		enum explorer_column by;
+		const char *found;
 
 		query_begin(&query, "resources");
 		for (size_t f = 0; cases[i].fields[f]; f++) {
@@ -120,8 +124,11 @@ static void test_an_index_is_chosen_by_how_little_it_finds(void **state)
 
 			assert_string_equal(filter_add(&query, field, op, rest), "");
 		}
-		assert_int_equal(query.by, cases[i].by);
-		assert_string_equal(text_or_empty(query.value), text_or_empty(cases[i].value));
+		by = explorer_query_index(&query);
+		assert_int_equal(by, cases[i].by);
+		found = by == EXPLORER_ADDRESS ? query.pattern : by < EXPLORER_BILLABLE ? query.equal[by] : NULL;
+		assert_string_equal(text_or_empty(found), text_or_empty(cases[i].value));
+		assert_int_equal(query.filters.fields.count + query.place_filters.fields.count, cases[i].left);
 		explorer_query_release(&query);
 	}
 }
