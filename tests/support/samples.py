@@ -297,6 +297,7 @@ DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
     "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    "registry_modules_update": lambda world: {"data": {"type": "registry-modules", "attributes": {}}},
     "module_versions_update": lambda world: {"data": {"type": "module-versions", "attributes": {"deprecation": {"deprecated-status": "Undeprecated"}}}},
     **{handler: lambda world: {"data": {"type": "registry-modules", "attributes": {"vcs-repo": {"identifier": "group/terraform-null-forged", "oauth-token-id": world["oauth_token"]}}}}
        for handler in ("registry_modules_connect", "registry_modules_connect_token")},

@@ -6,14 +6,19 @@
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/http/fields.h"
+#include "scheduler/store/registry/module_versions.h"
 #include "scheduler/store/registry/modules.h"
+#include "scheduler/store/registry/modules.sql.h"
 #include "scheduler/store/vcs/tokens.h"
 #include "scheduler/store/vcs/tokens.sql.h"
 
-/* Modules whose versions are the tags of a repository named terraform-PROVIDER-NAME. */
+/* Modules whose versions are the tags of a repository named terraform-PROVIDER-NAME, or commits of its branch. */
 
 #define REPO       "/data/attributes/vcs-repo"
 #define IDENTIFIER REPO "/identifier"
+#define BRANCH     REPO "/branch"
+#define VERSION    "/data/attributes/initial-version"
 
 /* The module's address from the name of its repository. Plain git has names that end with .git. */
 static int address_read(
@@ -50,7 +55,7 @@ static int use_read(struct request *req, const char *organization_id, const stru
 			"Oauth token, or a GitHub App installation, must be given for the repository");
 	*use = (struct vcs_use){.organization_id = organization_id,
 		.identifier = text_or_empty(input->identifier),
-		.branch = "",
+		.branch = text_or_empty(input->branch),
 		.tags_regex = ""};
 	if (vcs_source_find(req->store, &ids, &use->source, err) < 0)
 		return -1;
@@ -61,11 +66,26 @@ static int use_read(struct request *req, const char *organization_id, const stru
 	return 0;
 }
 
+/* The first version of a module with a branch. */
+static int version_read(const struct request *req, const char **ret_version, struct err *err)
+{
+	*ret_version = NULL;
+	if (body_text(req, "initial-version", ret_version, err) < 0)
+		return -1;
+	if (!*text_or_empty(*ret_version))
+		*ret_version = "0.0.0";
+	if (module_version_check(*ret_version, err) == 0)
+		return 0;
+	text_copy(err->pointer, sizeof(err->pointer), VERSION);
+	return -1;
+}
+
 static int connect_respond(struct request *req, struct response *res, const char *organization_id,
 	const struct vcs_repo_input *input, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct module_address address;
+	const char *version;
 	struct vcs_use use;
 	char name[256];
 	struct id id;
@@ -74,8 +94,10 @@ static int connect_respond(struct request *req, struct response *res, const char
 		address_read(use.identifier, name, sizeof(name), &address, err) < 0)
 		return -1;
 	address.organization_id = organization_id;
-	if (registry_module_create_connected(req->store, &address, &use, &id, err) < 0) {
-		if (err->kind == ERR_INVALID)
+	if (version_read(req, &version, err) < 0)
+		return -1;
+	if (registry_module_create_connected(req->store, &address, &use, version, &id, err) < 0) {
+		if (err->kind == ERR_INVALID && !text_equal(err->pointer, VERSION))
 			text_copy(err->pointer, sizeof(err->pointer), IDENTIFIER);
 		return -1;
 	}
@@ -84,18 +106,36 @@ static int connect_respond(struct request *req, struct response *res, const char
 	return registry_module_show(req, res, 201, &rows, err);
 }
 
+/* Whether the tags or a branch make the versions. `*ret_branch` is borrowed; "": the tags. NULL: nothing was sent. */
+static int mechanism_read(
+	const struct request *req, const struct vcs_repo_input *input, const char **ret_branch, struct err *err)
+{
+	const json_t *tags = json_at(req->body, "data.attributes.vcs-repo.tags");
+	const char *branch = text_or_null(text_or_empty(input->branch));
+
+	if (tags && !json_is_boolean(tags) && !json_is_null(tags))
+		return err_at(err, REPO "/tags", "Tags must be true or false");
+	if (json_is_true(tags) && branch)
+		return err_at(err, BRANCH, "Branch must be empty if the tags are the versions");
+	if (json_is_false(tags) && !branch)
+		return err_at(err, BRANCH, "Branch must be given if the tags are not the versions");
+	*ret_branch = json_is_true(tags) || input->branch ? text_or_empty(branch) : NULL;
+	return 0;
+}
+
 static int input_read(const struct request *req, struct vcs_repo_input *input, struct err *err)
 {
 	static const char *const unavailable[] = {"source-directory", "tag-prefix"};
 	const json_t *repo = json_at(req->body, "data.attributes.vcs-repo");
+	const char *branch;
 	char pointer[64];
 
 	if (body_check(req, "registry-modules", err) < 0 || vcs_repo_input_read(req, input, err) < 0)
 		return -1;
 	if (!input->sent || input->disconnect)
 		return err_at(err, REPO, "VCS repo must be given");
-	if (*text_or_empty(input->branch) || json_is_false(json_object_get(repo, "tags")))
-		return err_at(err, REPO "/branch", "Modules that follow a branch are not available: push tags");
+	if (mechanism_read(req, input, &branch, err) < 0)
+		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(unavailable); i++) {
 		if (!*text_or_empty(json_string_at(repo, unavailable[i])))
 			continue;
@@ -105,6 +145,39 @@ static int input_read(const struct request *req, struct vcs_repo_input *input, s
 	}
 	return 0;
 }
+
+/* ---- changes ---- */
+
+static int repository_change(const struct request *req, const struct registry_module_row *module, struct err *err)
+{
+	struct vcs_repo_input input;
+	const char *branch;
+
+	if (vcs_repo_input_read(req, &input, err) < 0 || mechanism_read(req, &input, &branch, err) < 0)
+		return -1;
+	if (!input.sent || !branch)
+		return 0;
+	if (!module->repository)
+		return err_at(err, REPO, "The module has no repository");
+	return registry_module_set_branch(req->store, module->id, branch, err);
+}
+
+int registry_modules_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows module = ROWS_INIT, changed = ROWS_INIT;
+	const char *id;
+
+	if (registry_module_in_path(req, &module, err) < 0 || body_check(req, "registry-modules", err) < 0)
+		return -1;
+	id = row_of(registry_module, &module, 0)->id;
+	registry_audit(req, "registry-modules", id);
+	if (repository_change(req, row_of(registry_module, &module, 0), err) < 0 ||
+		registry_module_read(req->store, id, &changed, err) < 0)
+		return -1;
+	return registry_module_show(req, res, 200, &changed, err);
+}
+
+/* ---- new modules ---- */
 
 int registry_modules_connect(struct request *req, struct response *res, struct err *err)
 {

@@ -3,12 +3,14 @@
 
 #include <stdio.h>
 
+#include "common/vcs/ref.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/fields.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
 #include "scheduler/store/registry/modules.sql.h"
@@ -27,7 +29,7 @@ static bool shows_upload(const struct store *store, const struct module_version_
 {
 	bool read_only = store->scope && store->scope->read_only;
 
-	return !version->tag && !version->is_given && !read_only &&
+	return text_equal(version->source, "tfe-api") && !version->is_given && !read_only &&
 		registry_may_manage(store, version->organization_id);
 }
 
@@ -89,6 +91,23 @@ int module_versions_read(struct request *req, struct response *res, struct err *
 	return version_show(req, res, 200, &rows, err);
 }
 
+/* A version of a module with a branch: from the commit, or from the head of the branch. */
+static int version_request(struct request *req, const struct registry_module_row *module,
+	const struct module_version_draft *draft, struct id *ret_id, struct err *err)
+{
+	json_auto_t *used = json_shown(module->repository);
+	const struct module_version_wish wish = {
+		.draft = {draft->module_id, draft->version, text_or_null(text_or_empty(draft->commit_sha))},
+		.repository_id = json_string_at(used, "repository"),
+		.provider = vcs_provider_of(json_string_at(used, "provider"))};
+
+	if (!*text_or_empty(json_string_at(used, "branch")))
+		return err_at(err, "/data", "The versions of the module are the tags of its repository");
+	if (wish.draft.commit_sha && (!vcs_sha_valid(wish.draft.commit_sha) || vcs_sha_is_zero(wish.draft.commit_sha)))
+		return err_at(err, "/data/attributes/commit-sha", "Commit sha must have 40 or 64 digits, 0-9 and a-f");
+	return module_version_request(req->store, &wish, ret_id, err);
+}
+
 int module_versions_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows module = ROWS_INIT, rows = ROWS_INIT;
@@ -104,10 +123,9 @@ int module_versions_create(struct request *req, struct response *res, struct err
 	owner = row_of(registry_module, &module, 0);
 	if (!text_equal(owner->registry_name, REGISTRY_PRIVATE))
 		return err_set(err, ERR_FORBIDDEN, "the public registry has the versions of a public module");
-	if (owner->repository)
-		return err_at(err, "/data", "The versions of the module are the tags of its repository");
 	draft.module_id = owner->id;
-	if (module_version_create(req->store, &draft, &id, err) < 0 ||
+	if ((owner->repository ? version_request(req, owner, &draft, &id, err)
+			       : module_version_create(req->store, &draft, &id, err)) < 0 ||
 		module_version_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return version_show(req, res, 201, &rows, err);

@@ -36,6 +36,25 @@ static json_t *versions_shown(const struct registry_module_row *m, bool member)
 	return versions;
 }
 
+/* NULL: it has no repository. */
+static const char *mechanism_of(const char *repository)
+{
+	json_auto_t *used = json_shown(repository);
+
+	if (!json_is_object(used))
+		return NULL;
+	return *text_or_empty(json_string_at(used, "branch")) ? "branch" : "git_tag";
+}
+
+static json_t *repository_shown(const struct store *store, const char *repository)
+{
+	json_t *shown = vcs_repo_shown(store, repository);
+
+	if (json_is_object(shown))
+		json_object_set_new(shown, "tags", json_boolean(text_equal(mechanism_of(repository), "git_tag")));
+	return shown;
+}
+
 static int module_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct registry_module_row *m = of_row;
@@ -49,8 +68,8 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
 			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
 			"version-statuses", versions_shown(m, member), "no-code", 0, "vcs-repo",
-			member ? vcs_repo_shown(store, m->repository) : json_null(), "publishing-mechanism",
-			json_string_or_null(m->repository ? "git_tag" : NULL), "created-at", time_shown(m->created_at),
+			member ? repository_shown(store, m->repository) : json_null(), "publishing-mechanism",
+			json_string_or_null(mechanism_of(m->repository)), "created-at", time_shown(m->created_at),
 			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
 			manages, "can-retry", manages),
 		json_pack("{so}", "organization", to_one("organizations", m->organization_name)));

@@ -9,6 +9,7 @@
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
 #include "scheduler/runs/vcs/git_results.sql.h"
+#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -205,8 +206,10 @@ static int look_stored(struct store *store, const struct git_job *job, const jso
 		return -1;
 	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
 		return -1;
-	return db_queue(
-		store->db, err, vcs_look_done, .repository_id = job->repository.text, .look_seconds = LOOK_SECONDS);
+	if (db_queue(store->db, err, vcs_look_done, .repository_id = job->repository.text,
+		    .look_seconds = LOOK_SECONDS) < 0)
+		return -1;
+	return module_repository_looked(store, job->repository.text, err);
 }
 
 static int diff_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)

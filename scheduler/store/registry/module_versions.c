@@ -62,6 +62,14 @@ bool module_version_valid(const char *version)
 	return !*at;
 }
 
+int module_version_check(const char *version, struct err *err)
+{
+	return module_version_valid(version) ? 0
+					     : err_at(err, "/data/attributes/version",
+						       "Version must be a semantic version, such as 1.2.3 or "
+						       "1.2.3-beta.1");
+}
+
 /* ---- versions ---- */
 
 int module_version_create(
@@ -71,8 +79,8 @@ int module_version_create(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("modver");
 
-	if (!module_version_valid(draft->version))
-		return err_at(err, pointer, "Version must be a semantic version, such as 1.2.3 or 1.2.3-beta.1");
+	if (module_version_check(draft->version, err) < 0)
+		return -1;
 	if (db_query(store->db, &rows, err, module_version_create, .id = id.text, .module_id = draft->module_id,
 		    .version = draft->version, .commit_sha = draft->commit_sha, .max = MAX_MODULE_VERSIONS) < 0)
 		return value_taken(store, "registry_module_versions_version", "Version", pointer, err);

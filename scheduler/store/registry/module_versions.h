@@ -14,6 +14,8 @@ enum { MAX_MODULE_VERSIONS = 1000, MAX_VERSION = 64 };
 
 /* True for a semantic version: three numbers, and perhaps a prerelease and build metadata. Pure. */
 bool module_version_valid(const char *version);
+/* ERR_INVALID at the attribute `version` if it is none. */
+int module_version_check(const char *version, struct err *err);
 
 struct module_version_draft {
 	const char *module_id, *version;

@@ -149,10 +149,20 @@ where organization_id = :organization_id and (:registry_name::text is null or re
 returning id;
 
 -- statement: registry_module_connect
--- Makes the tags of the repository the module's versions.
+-- Makes the tags of the repository the module's versions, or lets it follow a branch.
 -- index: registry_modules_pkey
--- takes: id text, repository_id text
-update registry_modules set repository_id = :repository_id, tags_due = true where id = :id;
+-- takes: id text, repository_id text, branch text
+update registry_modules set repository_id = :repository_id, branch = :branch, tags_due = true where id = :id;
+
+-- statement: registry_module_set_branch
+-- Lets the module follow another branch; '': its versions are the tags of its repository. No row: nothing changes.
+-- index: registry_modules_pkey
+-- takes: id text, branch text
+-- gives: repository_id text null
+update registry_modules
+set branch = :branch, tags_due = true, updated_at = now()
+where id = :id and repository_id is not null and branch <> :branch
+returning repository_id;
 
 -- statement: registry_module_delete
 -- Deletes one module.

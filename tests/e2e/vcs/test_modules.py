@@ -2,12 +2,14 @@
 """Modules published from the tags of a real repository: git, a worker's fetch, and terraform's installation."""
 
 import hashlib
+import io
 import json
+import tarfile
 
 import pytest
 
 from support.documents import document, refused_at
-from support.modules import OUTPUT, TYPE, Modules
+from support.modules import OUTPUT, TYPE, VERSION, Modules
 from support.terraform import HOST
 from support.vcs_connections import connect
 from support.wait import until
@@ -29,9 +31,24 @@ class Published:
         self.repository.push(f"refs/tags/{name}")
         return sha
 
-    def connect(self, **more):
+    def connect(self, attributes={}, **more):
         repo = {"identifier": f"{self.repository.name}.git", "oauth-token-id": self.token, **more}
-        return self.api.call("POST", f"{self.modules.base}/vcs", document(TYPE, {"vcs-repo": repo}))
+        return self.api.call("POST", f"{self.modules.base}/vcs", document(TYPE, {"vcs-repo": repo, **attributes}))
+
+    def commit(self, word):
+        return self.repository.commit({"main.tf": OUTPUT % word})
+
+    def request(self, version, **attributes):
+        return self.api.call("POST", self.modules.path(self.name, "versions"), document(VERSION, {"version": version, **attributes}))
+
+    def update(self, **repo):
+        return self.api.call("PATCH", self.modules.path(self.name), document(TYPE, {"vcs-repo": repo}))
+
+    def content(self, version):
+        """The files of a version that engines download."""
+        path = f"{self.api.url}/api/registry/v1/modules/acme/{self.name}/null/{version}/download"
+        with tarfile.open(fileobj=io.BytesIO(self.api.call("GET", self.api.call("GET", path).headers["X-Terraform-Get"]).body)) as archive:
+            return archive.extractfile("main.tf").read().decode()
 
     def look(self):
         """Looks at the repository now. Returns once the look and everything after it is done."""
@@ -131,7 +148,9 @@ def test_the_connection_is_checked(published):
     refused_at(published.connect(identifier="acme/network"), f"{repo}/identifier")
     refused_at(published.connect(identifier="acme/terraform-null"), f"{repo}/identifier")
     refused_at(published.connect(identifier="acme/terraform-AWS-network"), f"{repo}/identifier")
-    refused_at(published.connect(branch="main"), f"{repo}/branch")
+    refused_at(published.connect(branch="main", tags=True), f"{repo}/branch")
+    refused_at(published.connect(tags=False), f"{repo}/branch")
+    refused_at(published.connect(tags="no"), f"{repo}/tags")
     for part in ("source-directory", "tag-prefix"):
         refused_at(published.connect(**{part: "network"}), f"{repo}/{part}")
     refused_at(published.connect(**{"oauth-token-id": "ot-nonsense"}), f"{repo}/oauth-token-id")
@@ -149,3 +168,63 @@ def test_a_module_outlives_its_connection(published):
     client = published.api.get(f"oauth-tokens/{published.token}").data["relationships"]["oauth-client"]["data"]["id"]
     published.api.delete(f"oauth-clients/{client}")
     assert published.versions() == {"1.0.0": "ok"} and published.modules.read(published.name)["attributes"]["vcs-repo"] is None
+
+
+def test_a_branch_has_the_versions_that_users_request(published):
+    first = published.commit("one")
+    published.repository.push("HEAD:refs/tags/v5.0.0")
+    made = published.connect({"initial-version": "1.0.0"}, branch="main", tags=False)
+    assert made.status == 201, made.text
+    shown = made.data["attributes"]
+    assert (shown["publishing-mechanism"], shown["vcs-repo"]["branch"], shown["vcs-repo"]["tags"], shown["status"]) == ("branch", "main", False, "pending")
+    published.wait({"1.0.0": "ok"})
+    second, third = published.commit("two"), published.commit("three")
+    asked = published.request("1.1.0", **{"commit-sha": second})
+    assert asked.status == 201 and asked.data["links"]["upload"] is None and asked.data["attributes"]["commit-sha"] == second
+    published.wait({"1.1.0": "ok", "1.0.0": "ok"})
+    assert published.request("1.2.0").status == 201
+    published.wait({"1.2.0": "ok", "1.1.0": "ok", "1.0.0": "ok"})
+    commits = {version: published.modules.read(published.name, version)["attributes"]["commit-sha"] for version in published.versions()}
+    assert commits == {"1.0.0": first, "1.1.0": second, "1.2.0": third}
+    assert [published.content(version) for version in ("1.0.0", "1.1.0", "1.2.0")] == [OUTPUT % word for word in ("one", "two", "three")]
+    published.commit("four")
+    published.look()
+    assert set(published.versions()) == {"1.0.0", "1.1.0", "1.2.0"}
+
+
+def test_a_module_changes_between_tags_and_a_branch(published):
+    published.tag("v1.0.0", "one")
+    assert published.connect().data["attributes"]["vcs-repo"]["tags"]
+    published.wait({"1.0.0": "ok"})
+    repo = "/data/attributes/vcs-repo"
+    refused_at(published.request("9.0.0"), "/data")
+    refused_at(published.update(branch="main", tags=True), f"{repo}/branch")
+    refused_at(published.update(branch="a..b"), f"{repo}/branch")
+    refused_at(published.update(tags=False), f"{repo}/branch")
+    shown = published.update(branch="main").data["attributes"]
+    assert (shown["publishing-mechanism"], shown["vcs-repo"]["branch"], shown["vcs-repo"]["tags"]) == ("branch", "main", False)
+    published.tag("v1.1.0", "two")
+    published.look()
+    assert published.request("2.0.0").status == 201
+    published.wait({"2.0.0": "ok", "1.0.0": "ok"})
+    shown = published.update(branch="", tags=True).data["attributes"]
+    assert (shown["publishing-mechanism"], shown["vcs-repo"]["branch"], shown["vcs-repo"]["tags"]) == ("git_tag", "", True)
+    published.wait({"2.0.0": "ok", "1.1.0": "ok", "1.0.0": "ok"})
+    assert published.update().status == 200
+    published.modules.create("uploaded")
+    answer = published.api.call("PATCH", published.modules.path("uploaded"), document(TYPE, {"vcs-repo": {"branch": "main"}}))
+    refused_at(answer, repo)
+
+
+def test_a_version_needs_a_branch_and_a_commit_that_are_there(published):
+    published.commit("one")
+    refused_at(published.connect({"initial-version": "one"}, branch="main"), "/data/attributes/initial-version")
+    assert published.connect(branch="absent").status == 201
+    published.wait({"0.0.0": "clone_failed"})
+    assert published.modules.read(published.name, "0.0.0")["attributes"]["error"] == "The repository has no branch absent."
+    refused_at(published.request("1.0.0", **{"commit-sha": "abc"}), "/data/attributes/commit-sha")
+    refused_at(published.request("x"), "/data/attributes/version")
+    refused_at(published.request("0.0.0"), "/data/attributes/version")
+    assert published.request("1.0.0", **{"commit-sha": "a" * 40}).status == 201
+    published.wait({"1.0.0": "clone_failed", "0.0.0": "clone_failed"})
+    assert published.modules.read(published.name)["attributes"]["status"] == "setup_failed"
