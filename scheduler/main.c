@@ -94,6 +94,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 	s->settings = (struct store_settings){.public_url = s->options.public_url,
 		.grafana_url = s->options.grafana_url,
 		.egress_ranges = s->options.egress_ranges,
+		.has_provider_mirror = *s->options.provider_mirror_dir != '\0',
 		.started_at = time(NULL),
 		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,

@@ -15,6 +15,7 @@
 #include "common/loop/service_manager.h"
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
+#include "scheduler/api/registry/mirror/folder.h"
 #include "scheduler/api/server/server.h"
 #include "scheduler/auth/identity/first_provider.h"
 #include "scheduler/background/audit/exporter.h"
@@ -350,9 +351,9 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 
 	db_url_source(database_url_read, s);
 	if (certificate_read(s, err) < 0 || connections_possible(s, &limits, err) < 0 ||
-		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
-		processes_beat(&s->store, err) < 0 || keys_use(&s->store, err) < 0 ||
-		epoch_check_replication(&s->store, err) < 0 ||
+		addresses_check(&s->options, err) < 0 || mirror_init(s->options.provider_mirror_dir, err) < 0 ||
+		scheduler_database_ready(s, err) < 0 || processes_beat(&s->store, err) < 0 ||
+		keys_use(&s->store, err) < 0 || epoch_check_replication(&s->store, err) < 0 ||
 		epoch_settle(&s->store, s->options.database_url, err) < 0 || provider_ensure(s, err) < 0)
 		return -1;
 	site_rate_limit_begin(s->options.rate_limit); /* before the thread that changes it */

@@ -43,6 +43,16 @@ struct http_request {
 	char id[HTTP_REQUEST_ID_SIZE];       /* of the answer's X-Request-Id; the client's, or a new one */
 };
 
+/* A body that the server reads while it sends it, of a known size. */
+struct http_source {
+	uint64_t size;
+	/* Reads up to `max` bytes at the position, which only advances. 0: the content can't be read, and the
+	 * connection is closed. Runs in a server thread. NULL: there is no source. */
+	size_t (*read)(void *data, uint64_t position, char *bytes, size_t max);
+	void (*release)(void *data);
+	void *data;
+};
+
 struct http_answer {
 	int status;
 	const char *content_type; /* borrowed; NULL: none */
@@ -51,11 +61,14 @@ struct http_answer {
 	char retry_after[24];     /* seconds, or empty */
 	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
 	struct buf own; /* headers of this answer alone, by http_add_header; owned by the server from then on */
+	struct http_source source;  /* owned by the server from then on; `body` is not sent then */
 	struct http_stream *stream; /* the answer's reference; `body` is not sent then. The connection ends with it */
 	uint64_t stream_size;       /* the bytes of a finite stream, if known; 0: unknown */
 	uint64_t stream_limit;      /* the most bytes of a finite stream, for its deadline; 0: it has no end */
 };
 
+/* Frees a source that is not sent. */
+void http_source_release(struct http_source *source);
 /* Adds a header to this answer alone. The value is cut at its first line end. */
 void http_add_header(struct http_answer *answer, const char *name, const char *value);
 

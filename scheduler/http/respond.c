@@ -69,6 +69,7 @@ void response_reset(struct response *res, size_t headers)
 
 	buf_cut(&answer->own, headers);
 	buf_release(&answer->body);
+	http_source_release(&answer->source);
 	*answer = (struct http_answer){
 		.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = answer->extra, .own = answer->own};
 }

@@ -155,9 +155,9 @@ json_t *job_document(
 
 	if (!variables)
 		return NULL;
-	job = json_pack("{ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
-		store->settings->public_url, "ssh-key", ssh_key, "variables", variables, "rescue",
-		job_rescue(store, tokens->rescue));
+	job = json_pack("{ss ss ss sb sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
+		store->settings->public_url, "provider-mirror", store->settings->has_provider_mirror, "ssh-key",
+		ssh_key, "variables", variables, "rescue", job_rescue(store, tokens->rescue));
 	if (identity_add(store, row, tokens, job, err) < 0)
 		return NULL;
 	subject = job_subject(row);

@@ -36,6 +36,7 @@ struct store_settings {
 	const char *public_url;    /* without a trailing slash */
 	const char *grafana_url;   /* of the operators' dashboards; "": none */
 	const char *egress_ranges; /* from which the site calls services, separated by commas; "": not known */
+	bool has_provider_mirror;  /* engines can install providers from this server (api/registry/mirror) */
 	time_t started_at;
 	enum replication replication;
 	int lease_seconds;

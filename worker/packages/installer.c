@@ -30,7 +30,7 @@ static const char job_name[] = "install"; /* folder of the current installation 
 
 /* A package: address and version. */
 struct install {
-	char *engine, *organization, *address, *version; /* owned; all NULL: none */
+	char *engine, *mirror, *organization, *address, *version; /* owned; all NULL: none */
 };
 
 struct failure {
@@ -106,6 +106,7 @@ int install_configuration(const char *address, const char *version, struct buf *
 static void install_release(struct install *install)
 {
 	free(install->engine);
+	free(install->mirror);
 	free(install->organization);
 	free(install->address);
 	free(install->version);
@@ -308,7 +309,7 @@ static void disk_look(void *data)
 static int write_files(const struct installer *installer, struct err *err)
 {
 	_cleanup_(buf_release) struct buf config = BUF_INIT(4096), cli = BUF_INIT(65536);
-	const struct install_sources sources = {.mirror = installer->host->provider_mirror};
+	const struct install_sources sources = {.mirror = installer->current.mirror};
 
 	if (install_configuration(installer->current.address, installer->current.version, &config) < 0 ||
 		providers_cli_config(&sources, &cli) < 0)
@@ -400,6 +401,11 @@ static void network_ready(void *data, const struct err *no_network)
 	loop_timer_set(installer->host->loop, &installer->disk_timer, DISK_LOOK_MS, disk_look, installer);
 }
 
+static bool is_url(const char *mirror)
+{
+	return text_starts(mirror, "https://") || text_starts(mirror, "http://");
+}
+
 static void install_next(void *data)
 {
 	struct installer *installer = data;
@@ -414,7 +420,8 @@ static void install_next(void *data)
 		network_ready(installer, NULL);
 		return;
 	}
-	installer->network = network_take(installer->host->networks, "", "");
+	installer->network = network_take(
+		installer->host->networks, "", is_url(installer->current.mirror) ? installer->current.mirror : "");
 	network_on_loss(installer->network, kill_engine, installer);
 	network_wait(installer->network, network_ready, installer);
 }
@@ -434,6 +441,7 @@ void installer_request(struct installer *installer, const struct install_request
 		return;
 	}
 	installer->queue[installer->queued++] = (struct install){.engine = mem_text(request->engine),
+		.mirror = mem_text(request->mirror),
 		.organization = mem_text(request->organization),
 		.address = mem_text(request->address),
 		.version = mem_text(request->version)};

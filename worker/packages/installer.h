@@ -7,7 +7,7 @@
  *
  * For an address and a version that a job installed, it runs the engine's init on a generated configuration. It uses a
  * folder and a sandbox of its own, without any file, variable or token of a job. The engine checks the registry's
- * signed checksums, or the index of --provider-mirror. So the store gets the package that the operator's source has,
+ * signed checksums, or the index of the mirror. So the store gets the package that the operator's source has,
  * whatever the job installed.
  *
  * No job waits for it. One installation runs at a time, with limits on its time, memory and disk. The queue is bounded
@@ -22,6 +22,7 @@ struct job_host;
 
 struct install_request {
 	const char *engine;       /* path */
+	const char *mirror;       /* folder, URL or "" for the registries */
 	const char *organization; /* id; the organizations take turns */
 	const char *address;      /* "registry.terraform.io/hashicorp/time" */
 	const char *version;      /* "0.13.1" */

@@ -105,13 +105,19 @@ static bool hashes_meet(const char *lines, const struct locked_provider *locked)
 
 /* ---- before init ---- */
 
-static int add_source(struct buf *out, const char *mirror)
+/* The providers of `direct` come from their own registry, also if the site has a mirror. */
+static int add_source(struct buf *out, const char *mirror, const char *direct)
 {
+	bool remote = text_starts(mirror, "https://") || text_starts(mirror, "http://");
+
 	if (!*mirror)
 		return buf_text(out, "  direct {}\n");
-	if (text_starts(mirror, "https://") || text_starts(mirror, "http://"))
-		return buf_printf(out, "  network_mirror {\n    url = \"%s\"\n  }\n", mirror);
-	return buf_printf(out, "  filesystem_mirror {\n    path = \"%s\"\n  }\n", mirror);
+	if (buf_printf(out, "  %s = \"%s\"\n", remote ? "network_mirror {\n    url" : "filesystem_mirror {\n    path",
+		    mirror) < 0 ||
+		(remote && direct && buf_printf(out, "    exclude = [\"%s/*/*\"]\n", direct) < 0) ||
+		buf_text(out, "  }\n") < 0)
+		return -1;
+	return direct ? buf_printf(out, "  direct {\n    include = [\"%s/*/*\"]\n  }\n", direct) : 0;
 }
 
 static int add_skipped(struct buf *out, const struct texts *skip)
@@ -143,7 +149,7 @@ static int add_own(struct buf *out, const char *own)
 int providers_cli_config(const struct install_sources *sources, struct buf *out)
 {
 	if (buf_text(out, "disable_checkpoint = true\nprovider_installation {\n") < 0 || add_store(out, sources) < 0 ||
-		add_own(out, sources->own) < 0 || add_source(out, sources->mirror) < 0)
+		add_own(out, sources->own) < 0 || add_source(out, sources->mirror, sources->direct) < 0)
 		return -1;
 	return buf_text(out, "}\n");
 }

@@ -55,6 +55,7 @@ struct install_sources {
 	const struct texts *skip; /* addresses whose package in the store must not be used; or NULL */
 	const char *own;          /* a folder of links to the organization's packages (providers_offer_own), or NULL */
 	const char *mirror;
+	const char *direct; /* a host whose providers never come from a network mirror, or NULL */
 };
 
 /* Appends the engine's CLI configuration. -1: over the limit. */

@@ -80,6 +80,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 
 	to->run_token = text_or_empty(json_string_at(source, "run-token"));
 	to->api_url = text_or_empty(json_string_at(source, "api-url"));
+	to->has_mirror = json_bool_at(source, "provider-mirror", false);
 	to->ssh_key = text_or_empty(json_string_at(source, "ssh-key"));
 	to->project = text_or_empty(json_string_at(source, "project"));
 	to->organization = text_or_empty(json_string_at(source, "organization"));

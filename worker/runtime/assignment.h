@@ -30,6 +30,7 @@ struct assignment {
 	const char *run;
 	const char *run_token;       /* API token for the programs of the run, or "" */
 	const char *api_url;         /* the API's base URL: "https://runyard.example.com"; or "" */
+	bool has_mirror;             /* the API serves a mirror of providers (access_mirror) */
 	const char *ssh_key;         /* the key that modules are fetched with, or "" */
 	const char *organization;    /* its name */
 	const char *organization_id; /* its name, if an older scheduler sent the job */

@@ -21,6 +21,7 @@
 #include "worker/engine/arguments.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/inits.h"
+#include "worker/exec/access.h"
 #include "worker/packages/archive.h"
 #include "worker/packages/installer.h"
 #include "worker/packages/lockfile.h"
@@ -235,13 +236,22 @@ void job_upload_init(struct job *job, int bundle)
 			.batched = IN_PARCEL_LATER});
 }
 
+char *job_mirror(const struct job *job)
+{
+	char *mirror = *job->host->provider_mirror ? NULL : access_mirror(&job->assignment);
+
+	return mirror ? mirror : mem_text(job->host->provider_mirror);
+}
+
 static void verify(const struct keeping *keeping)
 {
 	const struct job *job = keeping->job;
+	_cleanup_(freep) char *mirror = job_mirror(job);
 
 	for (size_t i = 0; i < keeping->unverified.count; i++)
 		installer_request(job->host->installer,
 			&(struct install_request){.engine = job->engine,
+				.mirror = mirror,
 				.organization = job->assignment.organization_id,
 				.address = keeping->unverified.items[i].address,
 				.version = keeping->unverified.items[i].version});

@@ -178,10 +178,13 @@ static int write_cli_config(struct job *job, int folder, struct err *err)
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CLI_CONFIG_LIMIT);
 	_cleanup_(freep) char *own = offer_own(job, folder);
 	_cleanup_(texts_release) struct texts skip = {.items = NULL};
+	_cleanup_(freep) char *mirror = job_mirror(job);
+	_cleanup_(freep) char *direct = access_host(&job->assignment);
 	const struct install_sources sources = {.store = sandbox_store(job->host->sandbox),
 		.skip = &skip,
 		.own = own,
-		.mirror = job->host->provider_mirror};
+		.mirror = mirror,
+		.direct = direct};
 	int status = providers_fit_lockfile(job->host->providers, folder, &skip, err);
 
 	if (status == 0 && providers_cli_config(&sources, &text) < 0)

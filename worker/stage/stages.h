@@ -66,6 +66,8 @@ void step_check_backend(struct job *job);
 void step_keep_init(struct job *job);
 /* The provider packages that the job may use. Borrows from the job and its host. */
 struct package_view job_packages(const struct job *job);
+/* The source of providers: --provider-mirror, else the scheduler's mirror, else "". The caller frees it. */
+char *job_mirror(const struct job *job);
 /* Sends the bundle; takes the descriptor. */
 void job_upload_init(struct job *job, int bundle);
 

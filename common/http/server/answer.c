@@ -110,9 +110,49 @@ static ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max
 	return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
 }
 
+/* ---- sources ---- */
+
+void http_source_release(struct http_source *source)
+{
+	if (source->read)
+		source->release(source->data);
+	*source = (struct http_source){.read = NULL};
+}
+
+static ssize_t source_read(void *cls, uint64_t position, char *bytes, size_t max)
+{
+	const struct http_source *source = cls;
+	size_t len = source->read(source->data, position, bytes, max);
+
+	return len ? (ssize_t)len : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void source_free(void *cls)
+{
+	http_source_release(cls);
+	free(cls);
+}
+
+/* Takes the source. */
+static struct MHD_Response *source_response(struct http_pending *pending, struct http_source *source)
+{
+	struct http_source *taken = mem_new(1, sizeof(*taken));
+	struct MHD_Response *response;
+	int64_t now = clock_mono_ms();
+
+	*taken = *source;
+	*source = (struct http_source){.read = NULL};
+	http_client_phase(
+		pending->client, HTTP_ANSWER, now, now + httpd_time_for(pending->server, (size_t)taken->size));
+	response = MHD_create_response_from_callback(taken->size, STREAM_FILE_BLOCK, source_read, taken, source_free);
+	if (!response)
+		source_free(taken);
+	return response;
+}
+
 /* ---- answers ---- */
 
-/* Takes the answer's body, or its stream. */
+/* Takes the answer's body, its source or its stream. */
 static struct MHD_Response *response_new(struct http_pending *pending, struct http_answer *answer)
 {
 	size_t len = answer->body.len;
@@ -128,6 +168,10 @@ static struct MHD_Response *response_new(struct http_pending *pending, struct ht
 		stream_begin(pending, stream, answer->stream_limit);
 		return MHD_create_response_from_callback(answer->stream_size ? answer->stream_size : MHD_SIZE_UNKNOWN,
 			answer->stream_limit ? STREAM_FILE_BLOCK : STREAM_BLOCK, stream_read, stream, NULL);
+	}
+	if (answer->source.read) {
+		free(bytes);
+		return source_response(pending, &answer->source);
 	}
 	http_client_phase(pending->client, HTTP_ANSWER, now, now + httpd_time_for(pending->server, len));
 	response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);

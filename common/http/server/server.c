@@ -304,6 +304,7 @@ static void request_completed(
 		httpd_stream_end(pending);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
+	http_source_release(&pending->answer.source);
 	free(pending->request.raw_query);
 	free(pending);
 	*state = NULL;

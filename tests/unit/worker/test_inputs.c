@@ -532,9 +532,39 @@ static void credentials_and_services_are_set_for_the_apis_host(void **state)
 	}
 }
 
+static void hosts_and_mirrors_of_the_api_are_used_if_engines_accept_them(void **state)
+{
+	static const struct {
+		const char *url, *host, *mirror;
+	} cases[] = {
+		{"https://runyard.example.com", "runyard.example.com",
+			"https://runyard.example.com/api/registry/v1/mirror/"},
+		{"https://example.com:8443", "example.com:8443", "https://example.com:8443/api/registry/v1/mirror/"},
+		{"http://127.0.0.1:80", "127.0.0.1:80", NULL},
+		{"http://under_score:80", NULL, NULL},
+		{"http://[::1]:80", NULL, NULL},
+		{"http://-a", NULL, NULL},
+		{"http://a..b", NULL, NULL},
+		{"http://a:99999", NULL, NULL},
+		{"", NULL, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct assignment assignment = {.api_url = cases[i].url, .has_mirror = true};
+		const struct assignment without = {.api_url = cases[i].url};
+		_cleanup_(freep) char *host = access_host(&assignment), *mirror = access_mirror(&assignment);
+
+		assert_string_equal(text_or_empty(host), text_or_empty(cases[i].host));
+		assert_string_equal(text_or_empty(mirror), text_or_empty(cases[i].mirror));
+		assert_null(access_mirror(&without));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hosts_and_mirrors_of_the_api_are_used_if_engines_accept_them),
 		cmocka_unit_test(a_job_is_parsed),
 		cmocka_unit_test(invalid_ids_are_refused),
 		cmocka_unit_test(a_job_with_invalid_settings_keeps_its_id),

@@ -450,6 +450,27 @@ static void the_cli_configuration_names_the_sources_in_order(void **state)
 	assert_non_null(strstr(own, "network_mirror {\n    url = \"https://mirror.example.com/\""));
 	assert_int_equal(providers_cli_config(&(struct install_sources){.mirror = ""}, &alone), 0);
 	assert_null(strstr(buf_str(&alone), "filesystem_mirror"));
+	assert_non_null(strstr(buf_str(&alone), "direct {}"));
+}
+
+static void a_private_host_is_asked_directly(void **state)
+{
+	_cleanup_(buf_release) struct buf remote = BUF_INIT(4096), folder = BUF_INIT(4096), none = BUF_INIT(4096);
+	static const char direct[] = "  direct {\n    include = [\"example.com:80/*/*\"]\n  }\n";
+
+	(void)state;
+	providers_cli_config(
+		&(struct install_sources){.mirror = "https://m.example.com/", .direct = "example.com:80"}, &remote);
+	assert_non_null(strstr(buf_str(&remote),
+		"network_mirror {\n    url = \"https://m.example.com/\"\n    exclude = [\"example.com:80/*/*\"]\n  "
+		"}\n"));
+	assert_non_null(strstr(buf_str(&remote), direct));
+	providers_cli_config(&(struct install_sources){.mirror = "/mirror", .direct = "example.com:80"}, &folder);
+	assert_non_null(strstr(buf_str(&folder), "filesystem_mirror {\n    path = \"/mirror\"\n  }\n"));
+	assert_non_null(strstr(buf_str(&folder), direct));
+	providers_cli_config(&(struct install_sources){.mirror = "", .direct = "example.com:80"}, &none);
+	assert_non_null(strstr(buf_str(&none), "direct {}"));
+	assert_null(strstr(buf_str(&none), "include"));
 }
 
 static void package_paths_have_five_plain_parts(void **state)
@@ -490,6 +511,7 @@ int main(void)
 			packages_do_not_evict_those_of_other_organizations, fixture_make, fixture_end),
 		cmocka_unit_test(an_installation_accepts_only_an_exact_package),
 		cmocka_unit_test(the_cli_configuration_names_the_sources_in_order),
+		cmocka_unit_test(a_private_host_is_asked_directly),
 		cmocka_unit_test(package_paths_have_five_plain_parts),
 	};
 
