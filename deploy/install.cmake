@@ -35,3 +35,17 @@ install_process(worker runyard-worker@.service)
 install(TARGETS runyard-saml RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT scheduler)
 install(TARGETS runyard-keeper runyard-network runyard-sandbox runyard-git runyard-policy runyard-vault RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
 install(PROGRAMS deploy/systemd/runyard-cgroup-reset DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
+
+# runyard-migrate, of Python: packed into one program, in a package of its own for operators' machines.
+file(GLOB migrate_sources CONFIGURE_DEPENDS deploy/migrate/runyard_migrate/*.py)
+set(migrate ${CMAKE_BINARY_DIR}/bin/runyard-migrate)
+add_custom_command(
+	OUTPUT ${migrate}
+	COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bin
+	COMMAND python3 ${CMAKE_SOURCE_DIR}/deploy/migrate/build ${migrate} ${PROJECT_VERSION}
+	DEPENDS deploy/migrate/build ${migrate_sources}
+	VERBATIM)
+add_custom_target(runyard-migrate ALL DEPENDS ${migrate})
+install(PROGRAMS ${migrate} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT migrate)
+install(FILES deploy/man/runyard-migrate.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT migrate)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/runyard-migrate RENAME copyright COMPONENT migrate)

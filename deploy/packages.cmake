@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 #
-# The Debian packages, one for each process: `cpack -G DEB` in the folder of a build with -DCMAKE_INSTALL_PREFIX=/usr, which
+# The Debian packages, one for each process and one for runyard-migrate: `cpack -G DEB` in the folder of a build with -DCMAKE_INSTALL_PREFIX=/usr, which
 # the units name. dpkg-shlibdeps finds the libraries that they depend on.
 
 set(CPACK_PACKAGE_NAME runyard)
@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_VENDOR Runyard)
 set(CPACK_PACKAGE_CONTACT "Runyard's maintainers <runyard@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL scheduler worker notifier)
+set(CPACK_COMPONENTS_ALL scheduler worker notifier migrate)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
@@ -39,5 +39,12 @@ package(notifier "systemd, ca-certificates" "Runyard's notifier: run tasks and n
 package(worker "systemd, bubblewrap, ca-certificates, git, gpgv, openssh-client, passt, tzdata"
 	"Runyard's worker: executes runs with terraform or tofu
  It runs each job in a sandbox, and downloads the engines.")
+
+set(CPACK_DEBIAN_MIGRATE_PACKAGE_NAME runyard-migrate)
+set(CPACK_DEBIAN_MIGRATE_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_MIGRATE_PACKAGE_DEPENDS "python3 (>= 3.9)")
+set(CPACK_DEBIAN_MIGRATE_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_COMPONENT_MIGRATE_DESCRIPTION "Moves organizations to Runyard
+ It reads servers with TFE's API and plain backends.")
 
 include(CPack)

@@ -86,6 +86,11 @@ def test_programs_run_as_the_account_on_a_read_only_root(tree, process):
     assert done.returncode == 0 and done.stdout.startswith(f"runyard-{process} "), done.stderr
 
 
+def test_migrate_runs_inside(tree):
+    done = inside(tree, "runyard-migrate", "--version")
+    assert done.returncode == 0 and done.stdout.startswith("runyard-migrate "), done.stderr
+
+
 def test_the_image_contains_the_programs_that_processes_start(tree):
     for program in PROGRAMS:
         done = inside(tree, "sh", "-c", f"command -v {program}")

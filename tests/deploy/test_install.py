@@ -7,7 +7,7 @@ import subprocess
 from support.release import PROCESSES, ROOT, files, install
 
 HELPERS = "keeper", "network", "sandbox", "git", "policy", "vault", "saml"
-MAN_PAGES = {f"/usr/share/man/man8/runyard-{process}.8" for process in PROCESSES}
+MAN_PAGES = {f"/usr/share/man/man8/runyard-{process}.8" for process in PROCESSES} | {"/usr/share/man/man1/runyard-migrate.1"}
 UNITS = {"scheduler": "runyard-scheduler.service", "worker": "runyard-worker@.service", "notifier": "runyard-notifier.service"}
 
 
@@ -19,6 +19,8 @@ def expected():
         yield f"/usr/lib/tmpfiles.d/runyard-{process}.conf"
         yield f"/usr/share/doc/runyard-{process}/copyright"
         yield f"/etc/runyard/{process}.env"
+    yield "/usr/bin/runyard-migrate"
+    yield "/usr/share/doc/runyard-migrate/copyright"
     for helper in (*HELPERS, "cgroup-reset"):
         yield f"/usr/libexec/runyard/runyard-{helper}"
 

@@ -27,7 +27,7 @@ def unpacked(packages, folder):
     """{process: folder with its files}"""
     for process, package in packages.items():
         run("dpkg-deb", "-x", package, folder / process)
-    return {process: folder / process for process in PROCESSES}
+    return {process: folder / process for process in packages}
 
 
 def control(package, field):
@@ -36,7 +36,7 @@ def control(package, field):
 
 def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder):
     installed = files(release.install(built, folder / "all"))
-    assert sorted(path for process in PROCESSES for path in files(unpacked[process])) == installed
+    assert sorted(path for root in unpacked.values() for path in files(root)) == installed
     for process in PROCESSES:
         assert f"/usr/bin/runyard-{process}" in files(unpacked[process])
     assert [path for path in files(unpacked["worker"]) if "libexec" in path] == [
@@ -45,7 +45,8 @@ def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder)
 
 
 def test_units_start_programs_of_their_package(unpacked):
-    for process, root in unpacked.items():
+    for process in PROCESSES:
+        root = unpacked[process]
         unit = next((root / "usr/lib/systemd/system").iterdir()).read_text()
         programs = re.findall(r"^ExecStart(?:Pre)?=-?(\S+)", unit, re.M)
         assert programs and all((root / program[1:]).exists() for program in programs), programs
@@ -77,7 +78,8 @@ def test_maintainer_scripts_pass_shellcheck(packages, folder, process):
 
 
 def test_programs_are_stripped_and_print_their_version(unpacked):
-    for process, root in unpacked.items():
+    for process in PROCESSES:
+        root = unpacked[process]
         program = root / f"usr/bin/runyard-{process}"
         assert run(program, "--version").startswith(f"runyard-{process} ")
         assert ".debug_info" not in run("readelf", "-SW", program)
@@ -87,3 +89,8 @@ def test_apt_can_install_the_packages(packages):
     """Only simulates the installation."""
     output = run("apt-get", "-s", "-o", "Debug::NoLocking=1", "--no-install-recommends", "install", *packages.values())
     assert {f"runyard-{process}" for process in PROCESSES} <= set(re.findall(r"^Inst (\S+)", output, re.M)), output
+
+
+def test_the_package_of_migrate_runs_with_python_alone(packages, unpacked):
+    assert (control(packages["migrate"], "Depends"), control(packages["migrate"], "Architecture")) == ("python3 (>= 3.9)", "all")
+    assert run(unpacked["migrate"] / "usr/bin/runyard-migrate", "--version").startswith("runyard-migrate ")

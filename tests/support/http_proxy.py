@@ -9,8 +9,8 @@ HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
 class HttpProxy:
-    """fault(method) is None (the call passes unchanged), "fail" (500), "hold" (no answer until let_go) or "lose" (the
-    call passes, its answer is held). reply(method, path) is None or the (status, headers, body) that the proxy
+    """fault(method) is None (the call passes unchanged), "fail" (500), "hold" (no answer until let_go), "lose" (the
+    call passes, its answer is held) or "cut" (the call passes, half of its answer arrives). reply(method, path) is None or the (status, headers, body) that the proxy
     answers in the server's place; `replied` lists the paths of these requests. `calls` lists the methods of all
     calls."""
 
@@ -47,9 +47,13 @@ class HttpProxy:
                         self.send_header(name, value)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
+                if fault == "cut":
+                    self.wfile.write(answer[: len(answer) // 2])
+                    self.close_connection = True
+                    return
                 self.wfile.write(answer)
 
-            do_GET = do_PUT = do_POST = do_DELETE = serve
+            do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = serve
 
             def log_message(self, *_):
                 pass

@@ -51,12 +51,12 @@ def install(built, destination):
 
 
 def packages(built, folder):
-    """{process: its Debian package}, built for a fixed time in a folder that is made anew."""
+    """{process or migrate: its Debian package}, built for a fixed time in a folder that is made anew."""
     with open(built / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(folder, ignore_errors=True)
         run("cpack", "-G", "DEB", "-B", folder, cwd=built, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
-    return {process: next(folder.glob(f"runyard-{process}_*.deb")) for process in PROCESSES}
+    return {process: next(folder.glob(f"runyard-{process}_*.deb")) for process in (*PROCESSES, "migrate")}
 
 
 def files(folder):

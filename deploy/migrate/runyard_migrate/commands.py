@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The commands. Each works on one organization after the other."""
+
+import sys
+import threading
+import time
+import urllib.parse
+from pathlib import Path
+
+from . import code, files, report, verify
+from .apply import Apply
+from .backends import CodeSource
+from .client import Client, Failure
+from .content import ApiContent
+from .cutover import CutOver
+from .difference import HELD, Comparison
+from .files import FileSource
+from .inventory import Inventory, Reader, quoted
+from .journal import Journal, Trouble, read_secrets
+from .writer import Writer
+
+GOOD, INCOMPLETE = 0, 3
+
+
+class ApiSource(ApiContent):
+    """An organization of a server."""
+
+    def __init__(self, client, organization, options, progress):
+        super().__init__(client, organization)
+        self.options, self.progress = options, progress
+
+    def reader(self):
+        return Reader(self.client, self.organization, self.options.states, self.options.parallel, progress=self.progress)
+
+    def read(self):
+        return self.reader().read()
+
+
+class Migration:
+    """The move of one organization."""
+
+    def __init__(self, options, old, new, secrets):
+        self.options, self.old, self.new, self.secrets = options, old, new, secrets
+        self.lock, self.shown = threading.Lock(), time.monotonic()
+        self.source = self.open_source()
+        if options.command == "export":
+            return
+        self.client = Client(options.target, options.target_token, cafile=options.ca_file)
+        self.target = ApiSource(self.client, new, options, self.progress)
+        self.journal = Journal(options.folder, new, write=options.command not in ("plan", "verify"))
+
+    def open_source(self):
+        if self.options.by_api:
+            return ApiSource(source_client(self.options), self.old, self.options, self.progress)
+        if (Path(self.options.source) / "export.json").exists() or self.options.command == "import":
+            return FileSource(self.options.source, self.old)
+        return CodeSource(self.options, self.new, self.progress)
+
+    def progress(self, text):
+        """At most a line in three seconds."""
+        now = time.monotonic()
+        if not self.options.quiet and now - self.shown > 3:
+            with self.lock:
+                self.shown = now
+                print(f"{self.new}: {text}", file=sys.stderr, flush=True)
+
+    def compare(self):
+        """Reads both sides."""
+        mine = self.source.read()
+        if self.options.by_api and not mine.of("organization"):
+            raise Trouble(f"the organization {self.old} cannot be read: {mine.problems[0]['why']}")
+        theirs = self.target.read() if self.exists() else Inventory(self.new)
+        self.comparison = Comparison(mine, theirs, self.journal.live, self.options.map, self.secrets)
+        return self.comparison
+
+    def exists(self):
+        try:
+            self.client.get(f"organizations/{quoted(self.new)}")
+            return True
+        except Failure as why:
+            if why.status == 404:
+                return False
+            raise
+
+    # ---- commands ----
+
+    def plan(self):
+        rows = report.rows_of(self.compare(), self.journal)
+        todo = report.write_plan(self.journal.folder, rows, self.comparison, self.client.url)
+        print(f"{self.old} -> {self.client.url}/app/{self.new}\n\n{report.table(rows)}\n")
+        for problem in self.comparison.source.problems:
+            print(f"cannot be read: {problem['object']}: {problem['why']}")
+        print(f"{len(todo)} things for people: {self.journal.folder / 'checklist.md'}")
+        print(f"everything: {self.journal.folder / 'plan.json'}, plan.csv; secrets to fill in: {self.journal.folder / 'secrets.json'}")
+        return INCOMPLETE if self.comparison.source.problems else GOOD
+
+    def apply(self):
+        comparison = self.compare()
+        live = comparison.live
+        if not comparison.target.items and "organization/settings" not in comparison.source.items:
+            raise Trouble(f"the target has no organization {self.new}: create it first")
+        if not comparison.target.items:  # a new organization has a project, a team and a member
+            settings = comparison.source.items["organization/settings"]
+            self.engine().writer.create(settings)
+            self.journal.note("created", settings.key)
+            comparison.target.items.update(self.target.read().items)
+        applied = self.engine().run(lambda item: comparison.source.workspace_of(item) not in live)
+        return self.summary(applied)
+
+    import_ = apply
+
+    def export(self):
+        inventory = self.source.read()
+        if not inventory.items:
+            raise Trouble(f"the organization {self.old} cannot be read: {inventory.problems[0]['why']}")
+        folder = self.options.folder / self.old
+        wrong = inventory.problems + files.export(self.source, inventory, folder, self.options.parallel, self.progress)
+        for row in wrong:
+            print(f"cannot be read: {row['object']}: {row['why']}")
+        print(f"{len(inventory.items)} objects: {folder}")
+        return INCOMPLETE if wrong else GOOD
+
+    def engine(self):
+        writer = Writer(self.client, self.comparison, self.secrets, self.source)
+        return Apply(self.source, self.comparison, writer, self.journal, self.options, self.progress)
+
+    def summary(self, applied):
+        source = self.comparison.source
+        for (action, kind), number in sorted(applied.done.items()):
+            print(f"{action}: {number} {kind}")
+        if not applied.done:
+            print("nothing to do")
+        for title, rows in (("failed", applied.failed), ("waits for you", applied.skipped), ("cannot be read", source.problems)):
+            for row in rows:
+                print(f"{title}: {row['object']}: {row['why']}")
+        return INCOMPLETE if applied.failed or applied.skipped or source.problems else GOOD
+
+    # ---- cut-over ----
+
+    def say(self, text):
+        with self.lock:
+            print(text, flush=True)
+
+    def refresh(self, workspace):
+        """States change until their workspace is locked."""
+        if self.options.by_api:
+            self.source.reader().refresh(workspace, self.comparison.source)
+
+    def write_patch(self):
+        """Leads the code over: a patch of its cloud and backend blocks."""
+        if not self.options.code:
+            return
+        if isinstance(self.source, CodeSource):
+            text = self.source.patch()
+        else:
+            hosts = [urllib.parse.urlsplit(url).netloc for url in (self.options.source, self.client.url)]
+            text = code.server_patch(self.options.code, hosts[0], self.old, hosts[1], self.new)
+        path = self.options.patch or self.journal.folder / "cut-over.patch"
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        print(f"patch for {self.options.code}: {path}")
+
+    def cut_over(self):
+        status = self.switch_on()
+        self.write_patch()
+        return status
+
+    def switch_on(self):
+        return self.switch("cut over", CutOver(self, self.compare()).cut_over)
+
+    def roll_back(self):
+        return self.switch("rolled back", CutOver(self, self.compare()).roll_back)
+
+    def switch(self, title, work):
+        names = self.options.workspaces
+        results = work.__self__.run(names, work)
+        for item, why in results:
+            print(f"{title}: {item.name}" if why is None else f"stopped: {item.name}: {why}")
+        return INCOMPLETE if any(why for _, why in results) else GOOD
+
+    def verify(self):
+        comparison = self.compare()
+        wrong, waiting = verify.differences(comparison, self.options.members)
+        self.progress("comparing contents")
+        wrong += verify.contents(self.source, self.target, comparison, self.journal, self.options.parallel)
+        for row in wrong:
+            print(f"{row['object']}: {row['why'] or row['action']}" + (f": {', '.join(row['fields'])}" if row["fields"] else ""))
+        for row in waiting:
+            print(f"waits for you: {row['object']}: {row['why']}")
+        for problem in comparison.source.problems + comparison.target.problems:
+            print(f"cannot be read: {problem['object']}: {problem['why']}")
+        held = sum(change.action == HELD for change in comparison.changes())
+        states = len(comparison.source.of("state-versions"))
+        print(f"{len(comparison.source.items)} objects compared, {states} states byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
+        return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems else GOOD
+
+
+def source_client(options):
+    return Client(options.source, options.source_token, read_only=True, rate=options.rate, cafile=options.ca_file)
+
+
+def organizations(options):
+    """[(name at the source, name at the target)]"""
+    if options.organization:
+        return options.organization
+    if not options.by_api:
+        if (Path(options.source) / "export.json").exists():
+            name = FileSource(options.source, "").name
+            return [(name, name)]
+        raise Trouble("give --organization: the name of the one to create")
+    return [(one["attributes"]["name"],) * 2 for one in source_client(options).list("organizations")]
+
+
+def run(options):
+    secrets = read_secrets(options.secrets)
+    worst = GOOD
+    for old, new in organizations(options):
+        migration = Migration(options, old, new, secrets)
+        worst = max(worst, getattr(migration, {"import": "import_"}.get(options.command, options.command.replace("-", "_")))())
+    return worst
+

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The cut-over of a workspace, and its undoing.
+
+The source is locked, the newest states are moved, and a plan at the target must show no changes. Only then do
+notifications, webhooks, tasks, triggers and schedules start to work there, and the target's lock is removed.
+The journal says "cut over" before the first of them starts, and "works" after the last.
+"""
+
+import concurrent.futures
+import threading
+import time
+
+from .apply import MARK, WAITS
+from .client import LOST, Failure
+from .difference import OPERATOR, SECRET
+from .journal import Trouble
+
+FINAL = {"planned_and_finished", "applied", "errored", "canceled", "force_canceled", "discarded", "policy_soft_failed", "planned_and_saved"}
+REASON = f"{MARK}: this workspace moved to "
+APPLIES = {"confirmed", "apply_queued", "applying", "applied", "queuing_apply", "pre_apply_running", "pre_apply_completed"}
+
+
+class Stop(Exception):
+    """A workspace that is not cut over, and why."""
+
+
+class CutOver:
+    def __init__(self, migration, comparison):
+        self.migration, self.comparison, self.journal, self.options = migration, comparison, migration.journal, migration.options
+        self.source, self.client = migration.source, migration.client
+        self.switching = threading.Lock()  # objects of several workspaces are changed by one thread
+
+    # ---- which ----
+
+    def chosen(self, names):
+        found = [self.comparison.source.items.get("workspaces/" + name) for name in names]
+        for name, item in zip(names, found):
+            if item is None:
+                raise Trouble(f"the source has no workspace {name}")
+        return found or self.comparison.source.of("workspaces")
+
+    def run(self, names, work):
+        """Does the work with each workspace. [(workspace, why it stopped or None)]"""
+        def safely(item):
+            try:
+                work(item)
+                return item, None
+            except (Stop, Failure, *LOST) as why:
+                return item, str(why)
+        with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
+            return list(pool.map(safely, self.chosen(names)))
+
+    # ---- cut-over ----
+
+    def cut_over(self, item):
+        if item.key in self.journal.live:
+            if self.journal.last(item.key, "works", "cut over")["did"] == "cut over":
+                self.switch_on(item)  # it was interrupted, or a part of it failed
+            return
+        there = self.comparison.target.items.get(item.key)
+        if there is None:
+            raise Stop("is not at the target: run apply")
+        waiting = [change for change in self.comparison.changes() if change.action in (SECRET, OPERATOR) and self.comparison.source.workspace_of(change.item) == item.key]
+        if waiting:
+            raise Stop("waits for you: " + "; ".join(f"{change.item.key}: {change.why}" for change in waiting))
+        self.lock_source(item)
+        try:
+            self.move(item)
+            self.plan(item, there)
+        except BaseException:
+            self.unlock_source(item)
+            raise
+        self.journal.note("cut over", item.key)
+        self.comparison.live.add(item.key)
+        self.switch_on(item)
+
+    def lock_source(self, item):
+        if not self.options.by_api:
+            return
+        mine = self.locked_source(item)
+        self.journal.note("locking source", item.key)
+        try:
+            self.source.client.call("POST", f"workspaces/{item.id}/actions/lock", {"reason": REASON + self.client.url}, allow=True, repeat=True)
+        except Failure as why:
+            if why.status != 409 or not mine:
+                self.journal.note("unlocked source", item.key)
+                raise Stop(f"cannot be locked at the source: {why.text or why}") from None
+        self.journal.note("locked source", item.key)
+
+    def locked_source(self, item):
+        line = self.journal.last(item.key, "locking source", "locked source", "unlocked source")
+        return bool(line) and line["did"] != "unlocked source"
+
+    def unlock_source(self, item):
+        if not self.options.by_api or not self.locked_source(item):
+            return
+        try:
+            self.source.client.call("POST", f"workspaces/{item.id}/actions/unlock", allow=True, repeat=True)
+        except Failure as why:
+            if why.status != 409:
+                raise
+        self.journal.note("unlocked source", item.key)
+
+    def move(self, item):
+        """Moves what changed since apply."""
+        self.migration.refresh(item)
+        applied = self.migration.engine().run(lambda one: self.comparison.source.workspace_of(one) == item.key)
+        wrong = applied.failed + applied.skipped
+        if wrong:
+            raise Stop("; ".join(f"{row['object']}: {row['why']}" for row in wrong[:5]))
+
+    # ---- the plan ----
+
+    def plan(self, item, there):
+        states = self.comparison.source.owned(item.key, "state-versions")
+        configuration = self.configuration(item)
+        if self.options.without_plan or item.attributes.get("execution-mode") == "local" or not (states or configuration):
+            return
+        if not configuration:
+            raise Stop("has no configuration to plan with: use --without-plan, or upload one to the source")
+        body = {"data": {"type": "runs", "attributes": {"plan-only": True, "message": f"{MARK}: is it the same as at the source?"}, "relationships": {
+            "workspace": {"data": {"type": "workspaces", "id": there.id}}, "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}}
+        run = self.client.call("POST", "runs", body, repeat=True)["data"]
+        page = f"{self.client.url}/app/{self.migration.new}/workspaces/{item.name}/runs/{run['id']}"
+        until = time.monotonic() + self.options.plan_timeout
+        while run["attributes"]["status"] not in FINAL:
+            if time.monotonic() > until:
+                self.client.call("POST", f"runs/{run['id']}/actions/cancel", {}, repeat=True)
+                raise Stop(f"the plan did not end within {self.options.plan_timeout} s ({run['attributes']['status']}): {page}")
+            time.sleep(1)
+            run = self.client.get(f"runs/{run['id']}")["data"]
+        if run["attributes"]["status"] != "planned_and_finished":
+            raise Stop(f"the plan is {run['attributes']['status']}: {page}")
+        if run["attributes"].get("has-changes"):
+            shown = self.changes(run)
+            if not self.options.accept_changes:
+                raise Stop(f"the plan shows changes: {page}\n" + shown)
+            self.migration.say(f"{item.name}: changes were accepted: {page}\n{shown}")
+
+    def configuration(self, item):
+        """The newest configuration that was uploaded for the workspace."""
+        lines = [line for line in self.journal.lines if line["object"] == item.key + "/configurations/current" and line["did"].startswith("uploaded ")]
+        return lines[-1]["id"] if lines else None
+
+    def changes(self, run):
+        """What the plan would do, without values."""
+        plan = run["relationships"]["plan"]["data"]["id"]
+        try:
+            document = self.client.get(f"plans/{plan}/json-output")
+            found = [(one["address"], one["change"]["actions"]) for one in document.get("resource_changes", [])]
+            found += [(f"output.{name}", one["actions"]) for name, one in (document.get("output_changes") or {}).items()]
+            return "\n".join(f"  {'/'.join(actions)} {address}" for address, actions in found if actions not in (["no-op"], ["read"]))
+        except (Failure, KeyError, TypeError, AttributeError):
+            return "  (the plan's details cannot be read)"
+
+    # ---- working at the target ----
+
+    def settle(self, item):
+        """Gives the workspace, and objects that depend on cut-overs, the values that the journal asks for."""
+        with self.switching:
+            self.comparison.refresh_live()
+            source = self.comparison.source
+
+            def wanted(one):
+                return source.workspace_of(one) == item.key or source.workspace_of(one) is None and bool(one.kind.held or one.kind.deferred)
+            applied = self.migration.engine().run(wanted, contents=False)
+        return applied.failed + [row for row in applied.skipped if row["object"].startswith(item.key)]
+
+    def switch_on(self, item):
+        """A destination that does not answer must not keep a workspace from working. The workspace itself must be as it was."""
+        wrong = self.settle(item)
+        text = "; ".join(f"{row['object']}: {row['why']}" for row in wrong[:5])
+        if any(row["object"] == item.key for row in wrong):
+            raise Stop(f"is locked on both sides until the cut-over is repeated: {text}")
+        there = self.comparison.target.items[item.key]
+        try:
+            self.client.call("POST", f"workspaces/{there.id}/actions/unlock", repeat=True)
+        except Failure as why:
+            if why.status != 409:
+                raise
+        if wrong:
+            raise Stop(f"works at the target, but repeat the cut-over for: {text}")
+        self.journal.note("works", item.key)
+
+    # ---- roll-back ----
+
+    def roll_back(self, item):
+        if item.key not in self.journal.live and not self.locked_source(item):
+            raise Stop("was not cut over")
+        there = self.comparison.target.items[item.key]
+        try:
+            self.client.call("POST", f"workspaces/{there.id}/actions/lock", {"reason": WAITS}, repeat=True)
+        except Failure as why:
+            if why.status != 409 or there.facts.get("locked-reason") != WAITS:
+                raise Stop(f"is in use at the target: {why.text}") from None
+        try:
+            self.require_untouched(item, there)
+        except Stop:
+            self.client.call("POST", f"workspaces/{there.id}/actions/unlock", repeat=True)
+            raise
+        self.journal.note("rolled back", item.key)
+        self.comparison.live.discard(item.key)
+        wrong = self.settle(item)
+        if wrong:
+            raise Stop("repeat the roll-back: " + "; ".join(f"{row['object']}: {row['why']}" for row in wrong[:5]))
+        self.unlock_source(item)
+
+    def require_untouched(self, item, there):
+        for run in self.client.list(f"workspaces/{there.id}/runs"):
+            if run["attributes"]["status"] in APPLIES:
+                raise Stop(f"the target has applied {run['id']}: move back by hand, from the target's state")
+        written = [line for line in self.journal.lines if line["object"] == item.key and line["did"] == "wrote state"]
+        states = self.comparison.target.owned(item.key, "state-versions")
+        if states and (not written or written[-1]["serial"] != states[-1].attributes["serial"] or states[-1].facts.get("md5") not in (None, written[-1]["md5"])):
+            raise Stop("the target has a newer state: move back by hand, from the target's state")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MPL-2.0
+"""An organization as files: what `export` writes and `import` reads.
+
+    export.json                                   form and organization
+    objects/KIND.json                             the objects of a kind
+    states/WORKSPACE/SERIAL.tfstate               and other contents, by their kinds and keys
+"""
+
+import concurrent.futures
+import json
+import os
+import shutil
+from pathlib import Path
+
+from .client import LOST, Failure
+from .inventory import Inventory, Item, quoted
+from .journal import Trouble, private_file
+from .kinds import BY_NAME
+
+FORM = 1
+ENDS = {"state": ".tfstate", "configuration": ".tar.gz", "module-version": ".tar.gz", "provider-version": ".json", "provider-platform": ".zip"}
+KEPT = ("size", "md5", "lineage", "created-at", "tokens", "versions")
+
+
+def content_path(folder, item):
+    """Keys have slashes: each part becomes a name that no file system misunderstands."""
+    parts = [quoted(part).replace(".", "%2E") if part.strip(".") == "" else quoted(part) for part in item.key.split("/")]
+    return Path(folder) / "contents" / Path(*parts[:-1]) / (parts[-1] + ENDS[item.kind.content])
+
+
+class FileSource:
+    """An export, as the source of an import."""
+
+    def __init__(self, folder, organization):
+        self.folder, self.organization = Path(folder), organization
+        try:
+            head = json.loads((self.folder / "export.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise Trouble(f"{folder} is no export: it has no export.json") from None
+        if head.get("form") != FORM:
+            raise Trouble(f"{folder} was written by another version")
+        self.name = head["organization"]
+
+    def read(self):
+        found = Inventory(self.name)
+        for kind in BY_NAME.values():
+            path = self.folder / "objects" / f"{kind.name}.json"
+            if not path.exists():
+                continue
+            for one in json.loads(path.read_text(encoding="utf-8")):
+                found.add(Item(kind, one["key"], one["attributes"], one["relations"], one.get("owner"), one.get("id", ""), one.get("path", ""), {}, one.get("facts", {})))
+        return found
+
+    def fetch(self, item, file):
+        try:
+            with open(content_path(self.folder, item), "rb") as stored:
+                shutil.copyfileobj(stored, file, 1 << 20)
+        except FileNotFoundError:
+            raise Failure("GET", item.key, 404, "is not in the export") from None
+
+
+def export(source, inventory, folder, parallel, progress):
+    """Writes the inventory and all contents. [(object, why)] of contents that could not be read."""
+    folder = Path(folder)
+    (folder / "objects").mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.chmod(folder, 0o700)
+    kinds = {}
+    for item in inventory.items.values():
+        kinds.setdefault(item.kind.name, []).append({
+            "key": item.key, "owner": item.owner, "id": item.id, "path": item.path, "attributes": item.attributes, "relations": item.relations,
+            "facts": {name: value for name, value in item.facts.items() if name in KEPT}})
+    for name, items in kinds.items():
+        with private_file(folder / "objects" / f"{name}.json") as file:
+            json.dump(items, file, indent=1, ensure_ascii=False)
+
+    def content(item):
+        path = content_path(folder, item)
+        if path.exists():
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = path.with_name(path.name + ".part")
+        try:
+            with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
+                source.fetch(item, file)
+            part.rename(path)
+        except (Failure, KeyError, *LOST) as why:
+            part.unlink()
+            return {"object": item.key, "why": str(why)}
+        return None
+    items = [item for item in inventory.items.values() if item.kind.content in ENDS]
+    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+        wrong = []
+        for number, one in enumerate(pool.map(content, items), 1):
+            progress(f"contents: {number} of {len(items)}")
+            wrong += [one] if one else []
+    with private_file(folder / "export.json") as file:
+        json.dump({"form": FORM, "organization": inventory.organization}, file)
+    return wrong

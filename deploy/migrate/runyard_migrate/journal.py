@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The working folder of a migration: what was done, which workspaces were cut over, and secrets that an operator supplies.
+
+The journal has a line for each thing that was done. It holds names and ids, never values. Objects that exist at the
+target are found by reading it, so a lost journal only loses the cut-overs and repeats uploads of configurations.
+"""
+
+import datetime
+import fcntl
+import json
+import os
+import stat
+import threading
+from pathlib import Path
+
+
+class Trouble(Exception):
+    """The command cannot go on. The text says what to do."""
+
+
+class Journal:
+    def __init__(self, folder, organization, write=True):
+        self.folder = Path(folder) / organization
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path, self.mutex = self.folder / "journal.jsonl", threading.Lock()
+        self.lines = []
+        self.file = open(self.path, "a+", encoding="utf-8")
+        os.chmod(self.path, 0o600)
+        if write:
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Trouble(f"another runyard-migrate uses {self.path}") from None
+        self.load()
+
+    def load(self):
+        self.file.seek(0)
+        text = self.file.read()
+        for line in text.splitlines():
+            try:
+                self.lines.append(json.loads(line))
+            except ValueError:
+                pass  # the line that was being written when the program was killed
+        if text and not text.endswith("\n"):
+            self.file.write("\n")
+
+    def note(self, did, key, **more):
+        line = {"at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "did": did, "object": key, **more}
+        with self.mutex:
+            self.lines.append(line)
+            self.file.write(json.dumps(line) + "\n")
+            self.file.flush()
+            os.fsync(self.file.fileno())
+
+    def last(self, key, *did):
+        """The newest line about the object that says one of these, or None."""
+        with self.mutex:
+            return next((line for line in reversed(self.lines) if line["object"] == key and line["did"] in did), None)
+
+    @property
+    def live(self):
+        """The workspaces that were cut over."""
+        found = set()
+        for line in self.lines:
+            if line["did"] == "cut over":
+                found.add(line["object"])
+            elif line["did"] == "rolled back":
+                found.discard(line["object"])
+        return found
+
+
+def read_secrets(path):
+    """{key: value} of the filled template. Values stay in memory."""
+    if not path:
+        return {}
+    with open(path, encoding="utf-8") as file:
+        if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise Trouble(f"{path} can be read by other users: chmod 600 {path}")
+        try:
+            document = json.load(file)
+        except ValueError as why:
+            raise Trouble(f"{path} is no JSON: {why}") from None
+    if not isinstance(document, dict):
+        raise Trouble(f"{path} must be an object of names and values")
+    return {key: value for key, value in document.items() if isinstance(value, str) and value}
+
+
+def private_file(path):
+    """A new file that only its owner can read."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8")

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Compares both sides: objects by their attributes, contents byte by byte."""
+
+import concurrent.futures
+
+from . import difference
+from .client import LOST, Failure
+from .content import digest, temporary
+
+
+def differences(comparison, members):
+    """(differences, what waits for people), as rows. Members that come by single sign-on are not compared."""
+    unseen = {"state-versions", "configurations"} | ({"organization-memberships"} if members == "sso" else set())
+    rows = [change.row() for change in comparison.changes() if change.item.kind.name not in unseen]
+    wrong = [row for row in rows if row["action"] in (difference.CREATE, difference.UPDATE, difference.DELETE)]
+    for row in wrong:
+        row["why"] = {difference.CREATE: "is missing at the target", difference.UPDATE: "differs"}.get(row["action"], row["why"])
+    wrong += [{"action": "only at the target", "kind": item.kind.name, "object": item.key, "fields": [], "why": ""} for item in comparison.extra()]
+    return wrong, [row for row in rows if row["action"] in (difference.SECRET, difference.OPERATOR)]
+
+
+def contents(source, target, comparison, journal, parallel, configurations=True):
+    """Rows of the contents that differ. A workspace that was cut over may have newer states at the target."""
+    def row(item, why):
+        return {"action": "content", "kind": item.kind.name, "object": item.key, "fields": [], "why": why}
+
+    def sha(side, item):
+        with temporary() as file:
+            side.fetch(item, file)
+            return digest(file)[1]
+
+    def compare(item):
+        there = comparison.target.items.get(item.key)
+        if item.kind.content == "configuration":
+            line = journal.last(item.key, "uploaded " + item.id)
+            there = type(item)(item.kind, item.key, {}, {}, item.owner, line["id"]) if line else None
+        if there is None:
+            return None if item.kind.content == "configuration" and not journal.lines else row(item, "is missing at the target")
+        try:
+            return None if sha(source, item) == sha(target, there) else row(item, "has another content")
+        except (Failure, *LOST) as why:
+            return row(item, f"cannot be read: {why}")
+    kinds = {"state"} | ({"configuration"} if configurations else set())
+    items = [item for item in comparison.source.items.values() if item.kind.content in kinds
+             and comparison.source.workspace_of(item) not in comparison.live]
+    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+        return [found for found in pool.map(compare, items) if found]
