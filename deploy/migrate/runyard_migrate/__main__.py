@@ -98,6 +98,7 @@ def settle(options):
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
+    os.umask(0o077)  # reports name objects, exports have states
     try:
         return commands.run(settle(options))
     except (Trouble, Failure, *LOST, json.JSONDecodeError, UnicodeDecodeError) as why:

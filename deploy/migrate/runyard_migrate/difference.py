@@ -8,8 +8,7 @@ from typing import List, Optional
 
 from .inventory import Inventory, Item
 
-CREATE, UPDATE, DELETE, SAME, SECRET, HELD, OPERATOR = "create", "update", "delete", "same", "needs secret", "at the cut-over", "by an operator"
-OPEN = (CREATE, UPDATE, DELETE, SECRET, OPERATOR)  # the object is not there yet as it must be
+CREATE, UPDATE, DELETE, SAME, SECRET, HELD, OPERATOR, TAG = "create", "update", "delete", "same", "needs secret", "at the cut-over", "by an operator", "from its tag"
 
 
 @dataclass
@@ -73,6 +72,8 @@ class Comparison:
         repo = attributes.get("vcs-repo")
         if repo:
             attributes["vcs-repo"] = {**repo, "connection": self.connection(repo["connection"])}
+        if item.kind.name == "policy-sets" and attributes.get("kind") == "sentinel":
+            attributes.pop("overridable", None)  # its policies' levels decide at the target
         if item.kind.name == "organization":
             attributes["name"] = self.target.organization
         return attributes
@@ -106,6 +107,8 @@ class Comparison:
         if not kind.made:
             return self.operator_makes(item)
         if there is None:
+            if kind.name == "registry-module-versions" and self.source.items[item.owner].attributes.get("vcs-repo"):
+                return Change(TAG, item, why="the target publishes it from its tag")
             if kind.secret and kind.needs_secret and kind.secret_if(item.attributes) and item.key not in self.secrets:
                 return Change(SECRET, item, why=f"the source does not return its {kind.secret}")
             repo = self.wanted(item).get("vcs-repo")

@@ -181,6 +181,8 @@ class Reader:
 
     def item(self, kind, resource, parent):
         attributes = resource.get("attributes") or {}
+        if kind.name == "workspace-tags" and not attributes.get("value"):
+            return None  # a tag without a value is one of `tags`
         if kind.link:  # a reference: its name follows from the related object
             return Item(kind, key_of(kind, resource["id"], parent.key), {}, {"object": resource["id"]}, parent.key, resource["id"])
         item = Item(kind, "", {name: attributes[name] for name in kind.attributes if name in attributes}, {}, parent.key if parent else None,
