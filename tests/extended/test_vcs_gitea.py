@@ -5,11 +5,14 @@ import contextlib
 import json
 import re
 import shutil
+import time
 
 import pytest
 
 from support.browser import Browser
+from support.documents import document
 from support.gitea import Gitea
+from support.modules import OUTPUT, TYPE, Modules
 from support.site import new_folder
 from support.vcs_flow import Repo, telling
 from support.wait import until
@@ -389,3 +392,67 @@ def test_a_connection_whose_token_is_refused(stack, gitea, repository):
         "service-provider": "gitea", "http-url": gitea.url, "api-url": gitea.api_url, "oauth-token-string": "no-such-token"}}})
     assert answer.status == 422, answer.text
     assert "no-such-token" not in json.dumps(answer.json)
+
+
+# ---- modules of the registry ----
+
+
+class Module:
+    """A module of a repository, and how its versions are."""
+
+    def __init__(self, stack, gitea, name):
+        self.modules, self.name = Modules(stack.api), name
+        self.repository = gitea.repository(f"terraform-null-{name}", {"main.tf": OUTPUT % "first", "README.md": f"# {name}\n"})
+        self.repo = Repo(stack.api, self.repository.identifier, {"service-provider": "gitea", "http-url": gitea.url, "api-url": gitea.api_url, "oauth-token-string": gitea.token})
+
+    def connect(self, **more):
+        self.modules.api.post(f"{self.modules.base}/vcs", document(TYPE, {"vcs-repo": self.repo.link(**more)}))
+        until(lambda: [hook for hook in self.repository.hooks() if "/webhooks/vcs/" in hook["config"]["url"]], "the hook is there")
+
+    def versions(self):
+        return {item["version"]: item["status"] for item in self.modules.read(self.name)["attributes"]["version-statuses"]}
+
+    def version(self, version):
+        return self.modules.read(self.name, version)["attributes"]
+
+    def description(self, version):
+        path = f"registry-modules/{self.modules.read(self.name)['id']}/description?module_version={version}"
+        return until(lambda: self.modules.api.get(path).data["attributes"]["root"], f"{version} is described")
+
+
+def test_tags_are_versions_of_a_module_within_seconds(stack, gitea, ask):
+    module = Module(stack, gitea, "tagged")
+    module.connect()
+    until(lambda: module.modules.read("tagged")["attributes"]["status"] == "no_version_tags", "the repository was looked at")
+    sha = module.repository.copy.head
+    begun = time.monotonic()
+    module.repository.copy.tag("v1.0.0")
+    until(lambda: module.versions() == {"1.0.0": "ok"}, lambda: f"the version is there: {module.versions()}")
+    assert time.monotonic() - begun < 5
+    assert module.version("1.0.0")["commit-sha"] == sha and module.description("1.0.0")["readme"] == "# tagged\n"
+    moved = module.repository.copy.commit_and_push({"main.tf": OUTPUT % "second"})
+    module.repository.copy.git("tag", "--force", "v1.0.0")
+    module.repository.copy.git("push", "--quiet", "--force", "origin", "v1.0.0")
+    until(lambda: module.version("1.0.0")["error"], "the moved tag is shown")
+    assert f"The tag v1.0.0 was moved to the commit {moved[:12]}" in module.version("1.0.0")["error"] and module.version("1.0.0")["commit-sha"] == sha
+    module.repository.copy.tag("v1.1.0")
+    until(lambda: module.versions() == {"1.1.0": "ok", "1.0.0": "ok"}, "the next version is there")
+    module.repository.copy.delete("refs/tags/v1.1.0")
+    until(lambda: ask("select 1 from vcs_refs f join vcs_repositories r on r.id = f.repository_id where r.identifier = %s and f.name = 'refs/tags/v1.1.0' and f.sha = ''", module.repository.identifier)
+          or not ask("select 1 from vcs_refs f join vcs_repositories r on r.id = f.repository_id where r.identifier = %s and f.name = 'refs/tags/v1.1.0'", module.repository.identifier), "the tag is gone")
+    until(lambda: ask("select count(*) from registry_modules where tags_due") == [(0,)], "the tags were looked at")
+    assert module.versions() == {"1.1.0": "ok", "1.0.0": "ok"} and module.description("1.1.0")
+
+
+def test_a_branch_has_versions_of_a_module_by_the_api(stack, gitea):
+    module = Module(stack, gitea, "branched")
+    first = module.repository.copy.head
+    module.connect(branch="main")
+    until(lambda: module.versions() == {"0.0.0": "ok"}, lambda: f"the initial version is there: {module.modules.read('branched')}")
+    second = module.repository.copy.commit_and_push({"main.tf": OUTPUT % "second"})
+    module.repository.copy.commit_and_push({"main.tf": OUTPUT % "third"})
+    module.repository.copy.tag("v9.0.0")
+    module.modules.version("branched", "1.0.0", **{"commit-sha": second})
+    until(lambda: module.versions() == {"1.0.0": "ok", "0.0.0": "ok"}, "the requested version is there")
+    assert (module.version("0.0.0")["commit-sha"], module.version("1.0.0")["commit-sha"]) == (first, second)
+    assert [item["name"] for item in module.description("1.0.0")["outputs"]] == ["word"]

@@ -16,6 +16,13 @@ def upload_batch(*parts):
     return json.dumps(head).encode() + b"\n" + b"".join(body for _, body in parts)
 
 
+def description(readme, **root):
+    """The description of a module's version (proto/module_description.h)."""
+    lists = {name: [] for name in ("inputs", "outputs", "dependencies", "provider_dependencies", "resources")}
+    root = {"path": "", "name": "", "readme": readme, "empty": False, "required_version": "", **lists, **root}
+    return {"root": root, "submodules": [], "examples": [], "error": None, "cut": False}
+
+
 class FakeWorker:
     """It does nothing by itself: the test claims jobs and sends their results."""
 
@@ -43,6 +50,12 @@ class FakeWorker:
             got = Answer(error.code, error.headers, error.read())
         assert not check or got.status < 400, f"{method} {path}: {got.status} {got.text}"
         return got
+
+    def describe(self, readme, **root):
+        """Answers all inspections of modules that wait in the worker's pool, with this description."""
+        described = description(readme, **root)
+        for job in self.call("POST", "git/claim", {"worker": self.id, "slots": 64, "kinds": ["module"]}).json["jobs"]:
+            self.call("POST", f"git/jobs/{job['job']}/result", {"outcome": "done", "module": described}, job["token"])
 
     def claim(self, slots=1):
         return self.call("POST", "claim", {"worker": self.id, "slots": slots, **self.capable}).json["jobs"]

@@ -29,10 +29,11 @@ ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_Gene
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|Workspaces|TerraformVersions|OPAVersions|SentinelVersions|SCIMGroups|SCIMGroupMappings|SCIMTokens)_")
 # These tests run only for an API with features in beta, which some others refuse.
-BETA = re.compile(r"_Beta_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|AddPolicyOverrides|MultipleTokens")
+BETA = re.compile(r"_Beta_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|RegistryModulesCreateBranchBasedWithVCSConnection$|AddPolicyOverrides|MultipleTokens")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
 REPOSITORY = "acme/policies"  # at the fake of GitHub
+MODULE = "acme/terraform-null-network"
 USER = "admin-security-maintenance"  # whom a test searches
 ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "SUPPORT", "SECURITY_MAINTENANCE", "VERSION_MAINTENANCE")
 
@@ -127,6 +128,7 @@ class Stack:
         self.site.worker.options["slots"] = slots
         self.github = GitHub(self.folder)
         self.policies()
+        self.module()
 
     def policies(self):
         """The repository of the tests' policy sets and workspaces."""
@@ -135,6 +137,10 @@ class Stack:
         policies = {f"policy-sets/{name}/sentinel.hcl": 'policy "one" {\n  source = "./one.sentinel"\n}\n' for name in ("foo", "bar")}
         sources = {f"policy-sets/{name}/one.sentinel": "main = rule { true }\n" for name in ("foo", "bar")}
         repository.copy.commit_and_push({**policies, **sources})
+
+    def module(self):
+        """The repository of the tests' modules."""
+        self.github.repository(MODULE, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
 
     def start(self):
         self.site.start()
@@ -151,7 +157,8 @@ class Stack:
     def environment(self):
         token = self.site.api.token
         roles = {f"TFE_ADMIN_{role}_TOKEN": token for role in ROLES}
-        github = {"GITHUB_URL": self.github.url, "GITHUB_API_URL": self.github.api_url, "OAUTH_CLIENT_GITHUB_TOKEN": "good-token", "GITHUB_POLICY_SET_IDENTIFIER": REPOSITORY}
+        github = {"GITHUB_URL": self.github.url, "GITHUB_API_URL": self.github.api_url, "OAUTH_CLIENT_GITHUB_TOKEN": "good-token", "GITHUB_POLICY_SET_IDENTIFIER": REPOSITORY,
+                  "GITHUB_REGISTRY_MODULE_IDENTIFIER": MODULE}
         return clean_environment(TFE_ADDRESS=self.site.scheduler.url, TFE_TOKEN=token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{self.echo.server_port}/", **roles, **github)
 
     def release(self):

@@ -166,6 +166,8 @@ class Tenant:
         ids.update({"namespace": self.api.organization, "module": f"{self.mark}-module", "module_provider": modules.provider, "module_version": "1.0.0-rc"})
         ids["module_version_id"] = modules.publish(ids["module"], ids["module_version"], {"main.tf": f"# {self.mark}-module-content"})
         ids["module_id"] = modules.read(ids["module"])["id"]
+        self.api_site.change("update git_jobs set pool_id = %s where module_version_id = %s", ids["pool"], ids["module_version_id"])
+        self.fake_worker.describe(f"{self.mark}-module-readme")
         path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
         assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
 

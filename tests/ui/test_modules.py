@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Api
+from support.fake_worker import FakeWorker
 from support.modules import Modules
 
 
@@ -57,3 +58,45 @@ def test_a_search_without_a_match_and_a_module_without_versions_say_so(visit):
     page = visit("/app/acme/modules?q=database")
     page.get_by_role("link", name="database").click()
     expect(page.get_by_text("There is no version yet.")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def described(fake_site, published):
+    """A module with a description: hostile markup, inputs and outputs, a submodule, and two workspaces that use it."""
+    worker = FakeWorker(fake_site.scheduler.url, fake_site.tokens["agent-token"], "describer")
+    published.publish("described", "1.0.0", {"main.tf": ""})
+    published.publish("described", "2.0.0", {"main.tf": ""})
+    root = {"inputs": [{"name": "cidr", "type": "string", "description": "The <b>range</b>.", "default": "", "required": True, "sensitive": False},
+                       {"name": "key", "type": "string", "description": "", "default": "", "required": False, "sensitive": True}],
+            "outputs": [{"name": "id", "description": "The id.", "sensitive": False}], "dependencies": [{"name": "inner", "source": "./modules/inner", "version": ""}],
+            "provider_dependencies": [{"name": "aws", "namespace": "hashicorp", "source": "hashicorp/aws", "version": "~> 5.0"}],
+            "resources": [{"type": "aws_vpc", "name": "this", "mode": "managed"}]}
+    worker.describe("# A network\n\n<script>alert(1)</script>\n\n[bad](javascript:alert(1)) and [good](https://example.com/docs)", **root)
+    return published
+
+
+def test_a_module_shows_what_is_in_it(visit, described, axe):
+    module = described.read("described")
+    page = visit(f"/app/acme/modules/{module['id']}")
+    expect(page.get_by_role("heading", name="A network")).to_be_visible()
+    expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    expect(page.get_by_role("link", name="good")).to_have_attribute("href", "https://example.com/docs")
+    assert page.get_by_role("link", name="bad").count() == 0
+    inputs = page.get_by_role("table", name="inputs")
+    for row, texts in (("cidr", ["required", "The <b>range</b>."]), ("key", ["(sensitive)"])):
+        for text in texts:
+            expect(inputs.get_by_role("row", name=re.compile(row))).to_contain_text(text)
+    for table, text in (("outputs", "The id."), ("called modules", "./modules/inner"), ("providers", "hashicorp/aws"), ("resources", "aws_vpc.this")):
+        expect(page.get_by_role("table", name=table)).to_contain_text(text)
+    expect(page.get_by_label("Described version")).to_have_value("2.0.0")
+    page.get_by_label("Described version").select_option("1.0.0")
+    expect(page).to_have_url(re.compile("version=1.0.0"))
+    expect(page.get_by_role("heading", name="A network")).to_be_visible()
+    expect(page.get_by_text("No workspace that you see uses this module.")).to_be_visible()
+    axe(page)
+
+
+def test_a_version_without_a_description_says_so(visit, described):
+    described.publish("undescribed", "1.0.0", {"main.tf": ""})
+    page = visit(f"/app/acme/modules/{described.read('undescribed')['id']}")
+    expect(page.get_by_text("This version has not been inspected yet, or can't be described.")).to_be_visible()

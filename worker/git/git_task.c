@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "proto/module_description.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/bounded.h"
 #include "worker/exec/child.h"
@@ -216,31 +217,49 @@ static void archive_packed(void *data)
 
 /* ---- the program ---- */
 
+static bool is_module(const struct git_task *task)
+{
+	return text_equal(task->kind, "module");
+}
+
 static void helper_errors_log(const struct git_task *task, const struct buf *errors)
 {
 	if (errors->len)
-		log_warn("runyard-git", "job", task->job, "output", buf_str(errors), NULL);
+		log_warn(is_module(task) ? "runyard-inspect" : "runyard-git", "job", task->job, "output",
+			buf_str(errors), NULL);
 }
 
 /* A sentence with the reason why the program was killed; NULL if it ended normally. */
 static const char *stopped_by(const struct git_task *task, const struct bounded_result *result, char text[256])
 {
 	const struct options *options = &task->host->worker->options;
+	const char *what = is_module(task) ? "The inspection" : "git";
 
 	if (result->end == BOUNDED_TIME)
-		snprintf(
-			text, 256, "git took longer than %lld s (--fetch-seconds).", (long long)options->fetch_seconds);
+		snprintf(text, 256, "%s took longer than %lld s (--fetch-seconds).", what,
+			(long long)options->fetch_seconds);
 	else if (result->end != BOUNDED_ENDED)
-		snprintf(text, 256, "git's answer is too large.");
+		snprintf(text, 256, "%s's answer is too large.", what);
 	else if (result->why == KEEPER_MEMORY)
-		snprintf(text, 256, "git used more than %lld MiB of memory (--job-memory).",
+		snprintf(text, 256, "%s used more than %lld MiB of memory (--job-memory).", what,
 			(long long)options->job_memory);
 	else if (result->why == KEEPER_PROCESSES)
-		snprintf(text, 256, "git started more than %lld processes (--job-processes).",
+		snprintf(text, 256, "%s started more than %lld processes (--job-processes).", what,
 			(long long)options->job_processes);
 	else
 		return NULL;
 	return text;
+}
+
+/* The description that runyard-inspect wrote; a failure if it was killed, by what it read. */
+static json_t *description_read(const struct bounded_result *result, bool ended)
+{
+	json_t *description = NULL;
+	struct err err = ERR_INIT;
+
+	if (!ended || json_parse(buf_str(result->out), result->out->len, &description, &err) < 0)
+		return json_pack("{ss ss}", "outcome", "failed", "error", "The module can't be inspected.");
+	return json_pack("{ss so}", "outcome", "done", "module", description);
 }
 
 static void program_ended(void *data, const struct bounded_result *result)
@@ -255,6 +274,8 @@ static void program_ended(void *data, const struct bounded_result *result)
 		task_report(task, json_object());
 	} else if (stopped_by(task, result, why)) {
 		task_fail(task, result->end == BOUNDED_TIME ? "retry" : "failed", why);
+	} else if (is_module(task)) {
+		task_report(task, description_read(result, ended));
 	} else {
 		json_decref(task->result);
 		task->result = git_result_read(
@@ -328,24 +349,30 @@ static struct keeper_terms terms_of(const struct git_task *task)
 			.file_size = limits->disk << 20}};
 }
 
-static int program_start(struct git_task *task, struct sandbox_start *sandboxed, int order, struct err *err)
+static int program_start(struct git_task *task, const struct sandbox_start *start, int in, struct err *err)
 {
-	const struct options *options = &task->host->worker->options;
-	struct sandbox_start start = *sandboxed;
-	_cleanup_(texts_release) struct texts argv = {.items = NULL};
-	const struct bounded_spec spec = {.start = &start,
+	const struct bounded_spec spec = {.start = start,
 		.terms = terms_of(task),
-		.in = order,
-		.max_ms = options->fetch_seconds * 1000,
-		.max_out = OUT_MAX,
+		.in = in,
+		.max_ms = task->host->worker->options.fetch_seconds * 1000,
+		.max_out = is_module(task) ? MODULE_DESCRIPTION_MAX : OUT_MAX,
 		.max_errors = ERRORS_MAX,
 		.done = program_ended,
 		.data = task};
 
+	return bounded_start(task->host->worker->loop, &spec, &task->child, err);
+}
+
+/* The server's side of runyard-git starts the sandbox. */
+static int git_start(struct git_task *task, const struct sandbox_start *sandboxed, int order, struct err *err)
+{
+	struct sandbox_start start = *sandboxed;
+	_cleanup_(texts_release) struct texts argv = {.items = NULL};
+
 	TEXTS_ADD(&argv, task->host->helper, "serve", "--");
 	texts_add_list(&argv, (const char *const *)sandboxed->argv.items);
 	start.argv = argv;
-	return bounded_start(task->host->worker->loop, &spec, &task->child, err);
+	return program_start(task, &start, order, err);
 }
 
 static int sandbox_start(struct git_task *task, struct err *err)
@@ -368,10 +395,64 @@ static int sandbox_start(struct git_task *task, struct err *err)
 	status = order_write(task, folder, &records) < 0 ? err_set(err, ERR_INVALID, "the order is too large")
 		: sandbox_prepare(sandbox, &view, &command, &prepared, err) < 0 || order_file(&records, &order, err) < 0
 		? -1
-		: program_start(task, &prepared, order, err);
+		: git_start(task, &prepared, order, err);
 	if (records.len)
 		explicit_bzero(records.data, records.len);
 	return status;
+}
+
+/* ---- a module ---- */
+
+/* The sandbox has the program and an empty folder. The archive is its standard input. */
+static int inspector_start(struct git_task *task, struct err *err)
+{
+	const struct git_host *host = task->host;
+	_cleanup_(freep) char *root = mem_printf("%s/%s/root", host->jobs_path, task->name);
+	const struct sandbox_job view = {.root = root, .read_only = true, .engine = host->inspector};
+	_cleanup_(freep) char *folder = sandbox_path(&host->worker->sandbox, &view, "");
+	_cleanup_(texts_release) struct texts args = {.items = NULL}, env = {.items = NULL};
+	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
+	const struct sandbox_command command = {.folder = folder, .args = &args, .env = &env, .offline = host->offline};
+
+	texts_add(&env, "PATH=/usr/local/bin:/usr/bin:/bin");
+	if (lseek(task->archive, 0, SEEK_SET) < 0)
+		return err_errno(err, "the module's archive");
+	return sandbox_prepare(&host->worker->sandbox, &view, &command, &prepared, err) < 0
+		? -1
+		: program_start(task, &prepared, task->archive, err);
+}
+
+static void module_came(void *data, int status, const struct buf *body)
+{
+	struct git_task *task = data;
+	struct err err = ERR_INIT;
+	char sentence[256];
+
+	if (task->lost || task->given_up) {
+		task_report(task, json_object());
+	} else if (status != 200) {
+		answer_sentence(status, body, sentence, sizeof(sentence));
+		task_fail(task, "retry", sentence);
+	} else if (inspector_start(task, &err) < 0) {
+		task_fail(task, "retry", err.message);
+	}
+}
+
+static void module_fetch(struct git_task *task)
+{
+	task->archive = beneath_open(task->top, "archive", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (task->archive < 0) {
+		err_errno(&task->err, "the folder of the module");
+		task_fail(task, "retry", task->err.message);
+		return;
+	}
+	channel_send(&task->channel,
+		&(struct transfer_spec){.method = "GET",
+			.path = "module",
+			.what = "module",
+			.answer_fd = task->archive,
+			.answer_limit = (size_t)task->host->worker->options.fetch_size << 20},
+		module_came, task);
 }
 
 static void folders_make(void *data)
@@ -394,6 +475,10 @@ static void folders_made(void *data)
 	task->working = false;
 	if (task->lost || task->given_up) {
 		task_report(task, json_object());
+		return;
+	}
+	if (task->err.kind == ERR_NONE && is_module(task)) {
+		module_fetch(task);
 		return;
 	}
 	if (task->err.kind == ERR_NONE && sandbox_start(task, &task->err) == 0)

@@ -4,7 +4,8 @@
 
 /*
  * One claimed git job (proto/README.md, "Work with git"): makes its folder, runs runyard-git below a keeper
- * (helper/helper.h), packs and sends the archive of a fetch, and sends the result.
+ * (helper/helper.h), packs and sends the archive of a fetch, and sends the result. For the kind `module`, it downloads
+ * the archive and runs runyard-inspect (worker/inspect).
  *
  * The credential is in the order, which the program gets in a memory file. It is in no argument, environment or file.
  */
@@ -23,6 +24,7 @@ struct git_host {
 	int caches;              /* folder of the repositories' caches: <data-dir>/git-caches */
 	const char *caches_path; /* of the same folder */
 	const char *helper;      /* path of runyard-git */
+	const char *inspector;   /* path of runyard-inspect */
 	bool offline;            /* the sandbox can do without a network */
 	/* The task has ended and is freed after the call. */
 	void (*ended)(void *data, struct git_task *task);

@@ -24,7 +24,8 @@ enum { LEASE_MS = 60 * 1000 };
 struct git_source {
 	struct worker *worker;
 	struct git_host host;
-	char *jobs_path, *caches_path, *helper;
+	char *jobs_path, *caches_path, *helper, *inspector;
+	bool has_git;
 	struct git_task **tasks; /* room for --git-slots */
 	size_t busy, slots;
 	struct fetch *claiming, *beating;
@@ -138,8 +139,9 @@ static void claim_send(void *data)
 		return;
 	loop_timer_clear(worker->loop, &source->claim_timer);
 	source->claimed_ms = clock_boot_ms();
-	call.body = json_pack("{ss sI}", "worker", scheduler_worker(worker->scheduler), "slots",
-		(json_int_t)(source->slots - source->busy));
+	call.body = json_pack("{ss sI so}", "worker", scheduler_worker(worker->scheduler), "slots",
+		(json_int_t)(source->slots - source->busy), "kinds",
+		source->has_git ? json_pack("[ssss]", "fetch", "diff", "look", "module") : json_pack("[s]", "module"));
 	source->claiming = scheduler_post(worker->scheduler, &call, claim_answered, source);
 }
 
@@ -240,6 +242,7 @@ void git_source_free(struct git_source *source)
 	free(source->jobs_path);
 	free(source->caches_path);
 	free(source->helper);
+	free(source->inspector);
 	free(source);
 }
 
@@ -259,13 +262,16 @@ static bool can_be_offline(const struct worker *worker)
 	return can;
 }
 
-static bool wants_git(const struct worker *worker)
+static bool wants_jobs(const struct worker *worker)
+{
+	return worker->options.git_slots > 0 && !worker->options.once && !worker->options.deliver &&
+		accept_git(worker->options.accept);
+}
+
+static bool has_git(void)
 {
 	_cleanup_(freep) char *git = program_find("git", "/usr/bin");
 
-	if (worker->options.git_slots == 0 || worker->options.once || worker->options.deliver ||
-		!accept_git(worker->options.accept))
-		return false;
 	if (!git)
 		log_warn("there is no git: this worker fetches no commits; install git", NULL);
 	return git != NULL;
@@ -276,13 +282,15 @@ int git_source_open(struct worker *worker, struct git_source **ret_source, struc
 	const struct options *options = &worker->options;
 	struct git_source *source;
 
-	if (!wants_git(worker))
+	if (!wants_jobs(worker))
 		return 0;
 	source = mem_new(1, sizeof(*source));
 	*source = (struct git_source){.worker = worker,
 		.jobs_path = mem_printf("%s/git", options->data_dir),
 		.caches_path = mem_printf("%s/git-caches", options->data_dir),
 		.helper = process_helper("runyard-git"),
+		.inspector = process_helper("runyard-inspect"),
+		.has_git = has_git(),
 		.slots = (size_t)options->git_slots,
 		.tasks = mem_new((size_t)options->git_slots, sizeof(struct git_task *)),
 		.lease_ms = LEASE_MS};
@@ -292,6 +300,7 @@ int git_source_open(struct worker *worker, struct git_source **ret_source, struc
 		.jobs_path = source->jobs_path,
 		.caches_path = source->caches_path,
 		.helper = source->helper,
+		.inspector = source->inspector,
 		.offline = can_be_offline(worker),
 		.ended = task_ended,
 		.data = source};

@@ -7,8 +7,8 @@
  * slot is free, one claim is under way: a long poll that the scheduler answers when a job is due. While jobs run,
  * heartbeats of their own keep their leases.
  *
- * A worker without git, with --git-slots 0, without git in --accept, or for a single job (--once) has no source: NULL,
- * which all functions accept.
+ * A worker without git inspects modules only. One with --git-slots 0, without git in --accept, or for a single job
+ * (--once) has no source: NULL, which all functions accept.
  */
 
 #include "common/base.h"

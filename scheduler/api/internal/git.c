@@ -5,11 +5,12 @@
 #include "scheduler/api/internal/claim_wait.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/runs/vcs/git_results.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/workers/workers.h"
 
 /* The requests of workers that work with git (proto/README.md, "Work with git"). */
 
-enum { MAX_BEATS = 1024 };
+enum { MAX_BEATS = 1024, MAX_KINDS = 16, MAX_MODULE = 512 << 20 };
 
 static int respond_jobs(struct request *req, struct response *res, json_t *jobs)
 {
@@ -32,9 +33,26 @@ static int git_claim_wait(
 		err);
 }
 
+/* Workers of an earlier version name no kinds. */
+static int kinds_read(const struct request *req, struct db_array *ret_kinds, struct err *err)
+{
+	static const char *const earlier[] = {"fetch", "diff", "look"};
+	const json_t *kinds = json_object_get(req->body, "kinds"), *kind;
+	size_t i;
+
+	if (kinds && (!json_is_array(kinds) || json_array_size(kinds) > MAX_KINDS))
+		return err_set(err, ERR_INVALID, "'kinds' must be an array of at most %d texts", MAX_KINDS);
+	for (i = 0; !kinds && i < ARRAY_LEN(earlier); i++)
+		db_array_add(ret_kinds, earlier[i]);
+	json_array_foreach(kinds, i, kind) db_array_add(ret_kinds, text_or_empty(json_string_value(kind)));
+	return 0;
+}
+
 int git_claims(struct request *req, struct response *res, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array kinds = DB_ARRAY_INIT;
 	struct git_claim claim = {.pool_id = req->actor.pool.text,
+		.kinds = &kinds,
 		.worker_id = json_string_at(req->body, "worker"),
 		.slots = (int)json_int_at(req->body, "slots", 0)};
 	uint64_t mark = claim_waiters_mark(req->services->waiters);
@@ -44,7 +62,7 @@ int git_claims(struct request *req, struct response *res, struct err *err)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
 	if (claim.slots < 1 || claim.slots > GIT_JOBS_CLAIMED)
 		return err_set(err, ERR_INVALID, "'slots' must be a whole number from 1 to %d", GIT_JOBS_CLAIMED);
-	if (git_claim_jobs(req->store, &claim, &jobs, err) < 0)
+	if (kinds_read(req, &kinds, err) < 0 || git_claim_jobs(req->store, &claim, &jobs, err) < 0)
 		return -1;
 	if (json_array_size(jobs))
 		return respond_jobs(req, res, jobs);
@@ -86,6 +104,22 @@ int git_archive(struct request *req, struct response *res, struct err *err)
 	if (git_job_archive(req->store, param(req, "git_job"), req->bearer, &archive, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
+}
+
+int git_module(struct request *req, struct response *res, struct err *err)
+{
+	struct buf content = BUF_INIT(MAX_MODULE);
+	struct git_job job;
+
+	if (git_job_held(req->store, param(req, "git_job"), req->bearer, &job, err) < 0)
+		return -1;
+	if (job.kind != GIT_MODULE)
+		return err_set(err, ERR_INVALID, "the job inspects no module");
+	if (module_inspection_content(req->store, job.version.text, &content, err) < 0) {
+		buf_release(&content);
+		return -1;
+	}
+	return respond_bytes(res, "application/gzip", &content);
 }
 
 int git_result(struct request *req, struct response *res, struct err *err)

@@ -8,6 +8,7 @@
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_versions.h"
 #include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
@@ -57,8 +58,7 @@ static int module_in_path(const struct request *req, struct rows *ret_rows, stru
 
 /* ---- versions ---- */
 
-/* The usable versions, the newest first: [{"version", "deprecation"}]. A new reference. */
-static json_t *versions_usable(const struct registry_module_row *module)
+json_t *module_versions_usable(const struct registry_module_row *module)
 {
 	json_auto_t *all = json_shown(module->versions);
 	json_t *usable = json_array(), *item;
@@ -74,8 +74,7 @@ static json_t *versions_usable(const struct registry_module_row *module)
 	return usable;
 }
 
-/* The newest version that is no prerelease, or else the newest one. NULL if there is none. Borrowed. */
-static const char *version_latest(const json_t *usable)
+const char *module_version_latest(const json_t *usable)
 {
 	const json_t *item;
 	size_t i;
@@ -100,8 +99,8 @@ int registry_versions(struct request *req, struct response *res, struct err *err
 		return -1;
 	module = row_of(registry_module, &rows, 0);
 	source = mem_printf("%s/%s/%s", module->namespace, module->name, module->provider);
-	return respond_json(
-		res, 200, json_pack("{s[{ss so}]}", "modules", "source", source, "versions", versions_usable(module)));
+	return respond_json(res, 200,
+		json_pack("{s[{ss so}]}", "modules", "source", source, "versions", module_versions_usable(module)));
 }
 
 /* ---- descriptions ---- */
@@ -133,6 +132,39 @@ static int version_usable(const struct request *req, const struct registry_modul
 	return text_equal(found->status, "ok") ? 0 : not_found(err);
 }
 
+/* The source addresses of the providers that the module's root needs. A new reference. */
+static json_t *providers_of(const json_t *root)
+{
+	const json_t *provider;
+	json_t *sources = json_array();
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "provider_dependencies"), i, provider)
+		json_array_append_new(sources, json_string(text_or_empty(json_string_at(provider, "name"))));
+	return sources;
+}
+
+/* Adds what the inspection of the version has found; nothing if there is nothing yet. */
+static int description_add(struct request *req, const struct registry_module_row *module,
+	const struct module_version_row *version, json_t *shown, struct err *err)
+{
+	static const char *const members[] = {"root", "submodules", "examples"};
+	json_auto_t *description = NULL;
+	struct err why = ERR_INIT;
+
+	if (module_inspection_read(req->store, version->id, &description, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND)
+			return 0;
+		*err = why;
+		return -1;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		json_object_set(shown, members[i], json_object_get(description, members[i]));
+	json_object_set_new(json_object_get(shown, "root"), "name", json_string(module->name));
+	json_object_set_new(shown, "providers", providers_of(json_object_get(description, "root")));
+	return 0;
+}
+
 /* Shows a version; NULL: the latest one. */
 static int details_respond(struct request *req, struct response *res, const char *wanted, struct err *err)
 {
@@ -145,9 +177,9 @@ static int details_respond(struct request *req, struct response *res, const char
 	if (module_in_path(req, &rows, err) < 0)
 		return -1;
 	module = row_of(registry_module, &rows, 0);
-	usable = versions_usable(module);
+	usable = module_versions_usable(module);
 	if (!wanted)
-		wanted = version_latest(usable);
+		wanted = module_version_latest(usable);
 	if (version_usable(req, module, text_or_empty(wanted), &version, err) < 0)
 		return -1;
 	shown = module_shown(module, wanted, row_of(module_version, &version, 0)->created_at);
@@ -155,6 +187,10 @@ static int details_respond(struct request *req, struct response *res, const char
 	json_array_foreach(usable, i, item) json_array_append(names, json_object_get(item, "version"));
 	json_object_set_new(shown, "versions", names);
 	json_object_set_new(shown, "deprecation", json_shown(row_of(module_version, &version, 0)->deprecation));
+	if (description_add(req, module, row_of(module_version, &version, 0), shown, err) < 0) {
+		json_decref(shown);
+		return -1;
+	}
 	return respond_json(res, 200, shown);
 }
 
@@ -191,11 +227,11 @@ static int list_respond(struct request *req, struct response *res, const char *n
 	modules = json_array();
 	for (int i = 0; i < rows.count && row_of(registry_module, &rows, i)->id; i++) {
 		const struct registry_module_row *module = row_of(registry_module, &rows, i);
-		json_auto_t *usable = versions_usable(module);
+		json_auto_t *usable = module_versions_usable(module);
 
-		if (version_latest(usable))
+		if (module_version_latest(usable))
 			json_array_append_new(
-				modules, module_shown(module, version_latest(usable), module->updated_at));
+				modules, module_shown(module, module_version_latest(usable), module->updated_at));
 	}
 	meta = json_pack(
 		"{sI sI}", "limit", (json_int_t)list.range.limit, "current_offset", (json_int_t)list.range.offset);
@@ -246,11 +282,11 @@ int registry_download_latest(struct request *req, struct response *res, struct e
 	if (module_in_path(req, &rows, err) < 0)
 		return -1;
 	module = row_of(registry_module, &rows, 0);
-	usable = versions_usable(module);
-	if (!version_latest(usable))
+	usable = module_versions_usable(module);
+	if (!module_version_latest(usable))
 		return not_found(err);
 	location = mem_printf("%s" REGISTRY_PREFIX "/modules/%s/%s/%s/%s/download", req->store->settings->public_url,
-		module->namespace, module->name, module->provider, version_latest(usable));
+		module->namespace, module->name, module->provider, module_version_latest(usable));
 	text_copy(res->http->location, sizeof(res->http->location), location);
 	return respond_empty(res, 302);
 }

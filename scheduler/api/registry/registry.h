@@ -17,6 +17,10 @@ int registry_module_in_path(struct request *req, struct rows *ret_rows, struct e
 /* One of the requester's organizations with which the organization shares its modules. ERR_NOT_FOUND. */
 int registry_consumer_find(
 	const struct request *req, const char *organization_id, struct id *ret_consumer, struct err *err);
+/* The usable versions, the newest first: [{"version", "deprecation"}]. A new reference. */
+json_t *module_versions_usable(const struct registry_module_row *module);
+/* The newest of these that is no prerelease, or else the newest one. NULL if there is none. Borrowed. */
+const char *module_version_latest(const json_t *usable);
 /* Answers with the module of the first row. */
 int registry_module_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err);

@@ -3,6 +3,7 @@
 
 #include "scheduler/runs/vcs/deliveries.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/calls/pulls.h"
@@ -34,6 +35,7 @@ static const struct listener_step steps[] = {
 static const struct listener_sweep sweeps[] = {
 	{"contents", 5000, vcs_contents_sweep},
 	{"event reads", 30000, vcs_event_reads_expire},
+	{"module inspections", 60000, module_inspections_sweep},
 	{"old events", 600000, vcs_events_expire},
 };
 

@@ -9,6 +9,7 @@
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
 #include "scheduler/runs/vcs/git_results.sql.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/events/commits.h"
@@ -53,7 +54,9 @@ static void claimed_add(struct claiming *c, int row, json_t *jobs)
 	struct err why = ERR_INIT;
 	json_t *order = NULL;
 
-	if (git_job_order(c->store, id, &order, &why) < 0) {
+	if (text_equal(picked->kind, "module"))
+		order = json_pack("{ss}", "kind", picked->kind);
+	else if (git_job_order(c->store, id, &order, &why) < 0) {
 		claim_failed(c->store, id, token, &why);
 		return;
 	}
@@ -121,6 +124,8 @@ static int job_failed(struct store *store, const struct git_job *job, const char
 		status = diff_failed(store, job, sentence, err);
 	if (job->kind == GIT_LOOK)
 		status = look_failed(store, job, sentence, err);
+	if (job->kind == GIT_MODULE && !job->again)
+		status = module_inspection_fail(store, job->version.text, sentence, err);
 	return status < 0 ? -1 : git_job_end(store, job, err);
 }
 
@@ -247,15 +252,26 @@ static int commits_known(struct store *store, const struct git_job *job, const j
 /* Host keys that were seen for the first time are pinned from now on. */
 static int host_keys_add(struct store *store, const struct git_job *job, const char *keys, struct err *err)
 {
-	if (!keys || !*keys)
+	if (!keys || !*keys || !*job->repository.text)
 		return 0;
 	return db_query(store->db, NULL, err, vcs_host_keys_add, .repository_id = job->repository.text, .keys = keys);
+}
+
+/* The content may have been replaced since the job read it. */
+static int module_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
+{
+	if (!job->again &&
+		module_inspection_store(store, job->version.text, json_object_get(result, "module"), err) < 0)
+		return -1;
+	return git_job_end(store, job, err);
 }
 
 static int success_store(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
 {
 	int status;
 
+	if (job->kind == GIT_MODULE)
+		return module_stored(store, job, result, err);
 	/* Before the job's own change: a run that starts has the message of its commit. */
 	if (commits_known(store, job, json_object_get(result, "commits"), err) < 0)
 		return -1;
@@ -273,7 +289,7 @@ static int failure_apply(struct store *store, const struct git_job *job, const j
 	char sentence[SENTENCE_MAX];
 
 	text_copy(sentence, sizeof(sentence), text_or_empty(json_string_at(result, "error")));
-	if (json_bool_at(result, "login-refused", false) && job->tries < LOGIN_TRIES &&
+	if (*job->repository.text && json_bool_at(result, "login-refused", false) && job->tries < LOGIN_TRIES &&
 		renewal_hasten(store, job->repository.text, &again, err) < 0)
 		return -1;
 	return again ? job_retry(store, job, sentence, err) : job_failed(store, job, sentence, err);

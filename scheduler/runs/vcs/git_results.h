@@ -5,7 +5,7 @@
 /*
  * Applies claims, results and expired leases of git jobs (store/vcs/git_jobs.h).
  *
- *  - A success is applied: a look's refs, a diff's files, a fetch's content.
+ *  - A success is applied: a look's refs, a diff's files, a fetch's content, a module's description.
  *  - A temporary failure is tried again, GIT_TRIES times in all, with growing pauses. So is a job whose worker died.
  *  - Any other failure is the job's end: the content errs, the files of an event stay unknown, or the repository's next
  *    look is later.

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/vcs/dialect.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_tags.sql.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/registry/module_versions.h"
@@ -43,7 +44,7 @@ static int digest_read(struct store *store, const char *blob_id, char ret_digest
 
 int module_content_end(struct store *store, const char *content_id, const char *sentence, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, ended = ROWS_INIT;
 	char digest[SHA256_HEX_SIZE] = "";
 	const char *blob_id = NULL;
 	long long size = 0;
@@ -57,8 +58,13 @@ int module_content_end(struct store *store, const char *content_id, const char *
 		if (digest_read(store, blob_id, digest, &size, err) < 0)
 			return -1;
 	}
-	return db_query(store->db, NULL, err, module_content_end, .content_id = content_id, .blob_id = blob_id,
-		.sha256 = text_or_null(digest), .size = digest[0] ? &size : NULL, .sentence = sentence);
+	if (db_query(store->db, &ended, err, module_content_end, .content_id = content_id, .blob_id = blob_id,
+		    .sha256 = text_or_null(digest), .size = digest[0] ? &size : NULL, .sentence = sentence) < 0)
+		return -1;
+	for (int i = 0; !sentence && i < ended.count; i++)
+		if (module_inspection_begin(store, row_of(module_content_end, &ended, i)->id, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- new tags ---- */

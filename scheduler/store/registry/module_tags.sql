@@ -155,7 +155,9 @@ where c.id = :content_id
 -- Ends the versions that wait for the content: with its archive, or with the sentence.
 -- index: registry_module_versions_content
 -- takes: content_id text, blob_id text, sha256 text, size bigint null, sentence text
+-- gives: id text
 update registry_module_versions
 set status = case when :sentence::text is null then 'ok' else 'clone_failed' end, error = :sentence,
     blob_id = :blob_id, sha256 = :sha256, size = :size, updated_at = now()
-where content_id = :content_id and status = 'cloning';
+where content_id = :content_id and status = 'cloning'
+returning id;

@@ -5,6 +5,7 @@
 
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
 
@@ -134,8 +135,10 @@ static int upload_in(void *data, struct err *err)
 			"the version was uploaded already, and downloaded: publish other content as another version");
 	if (blob_put(u->store, u->archive.data, u->archive.len, &blob, err) < 0)
 		return -1;
-	return db_query(u->store->db, NULL, err, module_version_set_content, .id = u->id, .blob_id = blob.text,
-		.sha256 = digest, .size = (long long)u->archive.len);
+	if (db_query(u->store->db, NULL, err, module_version_set_content, .id = u->id, .blob_id = blob.text,
+		    .sha256 = digest, .size = (long long)u->archive.len) < 0)
+		return -1;
+	return module_inspection_begin(u->store, u->id, err);
 }
 
 int module_version_upload(struct store *store, const char *id, struct bytes archive, struct err *err)

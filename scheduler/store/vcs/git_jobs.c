@@ -13,7 +13,8 @@
 
 enum { MAX_LOST = 100 };
 
-static const char *const kinds[GIT_KINDS] = {[GIT_FETCH] = "fetch", [GIT_DIFF] = "diff", [GIT_LOOK] = "look"};
+static const char *const kinds[GIT_KINDS] = {
+	[GIT_FETCH] = "fetch", [GIT_DIFF] = "diff", [GIT_LOOK] = "look", [GIT_MODULE] = "module"};
 
 enum git_kind git_kind_parse(const char *name)
 {
@@ -78,6 +79,11 @@ int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 	return job_insert(store, &git_job_fetch_statement, content_id, err);
 }
 
+int git_job_module(struct store *store, const char *version_id, struct err *err)
+{
+	return job_insert(store, &git_job_module_statement, version_id, err);
+}
+
 /* ---- claims ---- */
 
 static int jobs_mark(struct store *store, const struct git_claim *claim, const json_t *marks, struct err *err)
@@ -96,7 +102,7 @@ int git_jobs_claim(
 	int status;
 
 	if (db_query(store->db, &rows, err, git_jobs_pick, .pool_id = claim->pool_id, .worker_id = claim->worker_id,
-		    .slots = claim->slots) < 0)
+		    .slots = claim->slots, .kinds = claim->kinds) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		const char *id = row_of(git_jobs_pick, &rows, i)->id;
@@ -150,9 +156,10 @@ void git_job_of_row(const struct git_job_row *row, struct git_job *ret_job)
 		.again = row->again,
 		.size = row->size};
 	text_copy(ret_job->id.text, ID_SIZE, row->id);
-	text_copy(ret_job->repository.text, ID_SIZE, row->repository_id);
+	text_copy(ret_job->repository.text, ID_SIZE, text_or_empty(row->repository_id));
 	text_copy(ret_job->content.text, ID_SIZE, text_or_empty(row->content_id));
 	text_copy(ret_job->event.text, ID_SIZE, text_or_empty(row->event_id));
+	text_copy(ret_job->version.text, ID_SIZE, text_or_empty(row->module_version_id));
 	text_copy(ret_job->blob, ID_SIZE, text_or_empty(row->blob_id));
 	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row->hash));
 }

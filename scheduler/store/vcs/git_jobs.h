@@ -8,6 +8,7 @@
  *  - look: read the refs of a repository. One for each repository.
  *  - diff: the paths that an event's commits changed. One for each event.
  *  - fetch: the files of a commit. One for each content (vcs_contents).
+ *  - module: describes the content of a module's version (store/registry/module_inspections.h). It needs no repository.
  *
  * A row is deleted when its result is stored (runs/vcs/git_results.h). A worker holds a job by a lease and a token.
  * Every change by a worker names the attempt, so a late one changes nothing. A job whose lease ends waits again.
@@ -16,9 +17,9 @@
 #include "scheduler/store/store.h"
 #include "scheduler/store/vcs/git_jobs.sql.h"
 
-enum git_kind { GIT_FETCH, GIT_DIFF, GIT_LOOK, GIT_KINDS };
+enum git_kind { GIT_FETCH, GIT_DIFF, GIT_LOOK, GIT_MODULE, GIT_KINDS };
 
-/* "fetch", "diff", "look"; GIT_KINDS for any other text. */
+/* "fetch", "diff", "look", "module"; GIT_KINDS for any other text. */
 enum git_kind git_kind_parse(const char *name);
 
 /* A job is tried that often: a try ends with a failure that may pass, or with its worker. */
@@ -29,22 +30,25 @@ void git_wait_key(const char *id, char ret_key[ID_SIZE]);
 
 /*
  * Each adds the job unless it is there, and wakes a worker when the transaction has committed. A waiting look becomes
- * due at once. A look that a worker holds is repeated, because it may have read the refs before this call.
+ * due at once. A look or a module's job that a worker holds is repeated, because it may have read the refs or the
+ * content before this call.
  */
 int git_job_look(struct store *store, const char *repository_id, struct err *err);
 int git_job_diff(struct store *store, const char *event_id, struct err *err);
 int git_job_fetch(struct store *store, const char *content_id, struct err *err);
+int git_job_module(struct store *store, const char *version_id, struct err *err);
 
 /* ---- of workers ---- */
 
 struct git_claim {
 	const char *pool_id, *worker_id;
-	int slots; /* at most GIT_JOBS_CLAIMED */
+	int slots;              /* at most GIT_JOBS_CLAIMED */
+	struct db_array *kinds; /* that the worker can do */
 };
 /*
- * Claims due jobs: fetches first, then diffs; within a kind, the organization with the fewest jobs at work first. The
- * rows have id, kind, attempt, tokens are in *ret_tokens in the same order (an array of texts, a new reference).
- * ERR_NOT_FOUND if the worker is not registered in the pool. In a transaction.
+ * Claims due jobs: fetches first, then diffs, modules and looks; within a kind, the organization with the fewest jobs
+ * at work first. The rows have id, kind, attempt, tokens are in *ret_tokens in the same order (an array of texts, a new
+ * reference). ERR_NOT_FOUND if the worker is not registered in the pool. In a transaction.
  */
 int git_jobs_claim(struct store *store, const struct git_claim *claim, struct rows *ret_rows, json_t **ret_tokens,
 	struct err *err);
@@ -57,10 +61,10 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 
 /* A held attempt. */
 struct git_job {
-	struct id id, repository, content, event; /* content and event may be "" */
+	struct id id, repository, content, event, version; /* all but the first may be "" */
 	enum git_kind kind;
 	int attempt, tries;
-	bool again;                                /* of a look: another was asked for while this one ran */
+	bool again;                                /* of a look or a module: another was asked for while this one ran */
 	char blob[ID_SIZE], hash[SHA256_HEX_SIZE]; /* of a fetch's archive; "": none has been sent */
 	long long size;
 };
@@ -86,7 +90,7 @@ int git_job_archive(
  * result changes are locked, because transactions that make jobs lock these rows first, too.
  */
 
-/* Removes the job; or lets it wait again, if it is a look and another was asked for meanwhile. */
+/* Removes the job; or lets it wait again, if another look or inspection was asked for meanwhile. */
 int git_job_end(struct store *store, const struct git_job *job, struct err *err);
 /* Lets the job wait again: after `after_seconds`, with the error of this try. NULL: it did not fail. */
 int git_job_again(

@@ -6,8 +6,8 @@ coalesce((select s.pool_id from vcs_repository_pools s where s.repository_id = :
     (select p.id from agent_pools p where p.organization_id is null limit 1));
 
 -- fragment: git_job_columns()
-j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.attempt, j.tries, j.again, j.blob_id, j.hash,
-    coalesce(j.size, 0) as size, j.error;
+j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.module_version_id, j.attempt, j.tries, j.again,
+    j.blob_id, j.hash, coalesce(j.size, 0) as size, j.error;
 
 -- shape: git_job_pool
 -- pool_id text
@@ -55,6 +55,23 @@ where v.id = :subject_id
 on conflict (content_id) where kind = 'fetch' do nothing
 returning pool_id, state;
 
+-- statement: git_job_module
+-- Inserts the job that inspects the content of a module's version. Another one follows that is at work.
+-- reads: agent_pools
+-- takes: like git_job_look
+-- gives: git_job_insert
+insert into git_jobs (id, kind, organization_id, repository_id, module_version_id, pool_id)
+select :new_id, 'module', m.organization_id, r.id, v.id,
+    case when r.id is null and o.default_pool_id is not null then o.default_pool_id else :git_pool_of(r) end
+from registry_module_versions v
+join registry_modules m on m.id = v.module_id
+join organizations o on o.id = m.organization_id
+left join vcs_repositories r on r.id = m.repository_id
+where v.id = :subject_id and v.status = 'ok'
+on conflict (module_version_id) where module_version_id is not null do update
+    set due_at = least(git_jobs.due_at, now()), again = git_jobs.state = 'claimed'
+returning pool_id, state;
+
 -- statement: git_jobs_mark
 -- Claims the picked jobs for the worker. :marks: objects with id, and hash: that of the attempt's token.
 -- index: git_jobs_pkey
@@ -71,7 +88,7 @@ where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset(:mark
 -- without a job if the worker is the pool's and nothing is due. Jobs at work are read from the index
 -- git_jobs_claimed.
 -- index: git_jobs_claimed, git_jobs_waiting
--- takes: pool_id text, worker_id text, slots bigint
+-- takes: pool_id text, worker_id text, slots bigint, kinds text[]
 -- gives: id text, kind text, attempt integer, known boolean
 with recursive me as materialized (
     select :worker_may_claim(w, p) as may_claim
@@ -108,13 +125,13 @@ candidates as (
         coalesce(b.n, 0) + row_number() over
         (partition by k.place, h.organization_id order by c.due_at, c.id) as turn
     from heads h
-    left join busy b using (organization_id), unnest(array['fetch', 'diff', 'look'])
+    left join busy b using (organization_id), unnest(array['fetch', 'diff', 'module', 'look'])
     with ordinality as k(kind, place),
     lateral (
         select id, due_at
         from git_jobs
         where pool_id = :pool_id and state = 'waiting' and organization_id = h.organization_id and kind = k.kind
-            and due_at <= now()
+            and due_at <= now() and k.kind = any(:kinds::text[])
         order by due_at, id
         limit :slots
     ) c
@@ -159,8 +176,9 @@ from said
 left join held on held.id = said.job and held.attempt = said.attempt;
 
 -- shape: git_job
--- id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
--- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+-- id text, kind text, repository_id text null, content_id text null, event_id text null,
+-- module_version_id text null, attempt integer, tries integer, again boolean, blob_id text null,
+-- hash text null, size bigint, error text null
 
 -- statement: git_job_held
 -- The attempt of that token, if it has not ended.

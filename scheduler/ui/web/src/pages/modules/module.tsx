@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 import { CopyButton } from "../../components/copy.tsx";
 import { Fact } from "../../components/fact.tsx";
+import { SelectField } from "../../components/field.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
-import { object, type Resource, text, textIn } from "../../core/resource.ts";
-import { type PageProps, pathTo } from "../../core/router.ts";
+import { useDocument, useInterval, useQuery } from "../../core/hooks.ts";
+import { type Resource, text } from "../../core/resource.ts";
+import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { latestOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
+import { descriptionOf, type Use, usesOf } from "./description.ts";
+import { DescriptionParts } from "./description_parts.tsx";
+import { addressOf, latestOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
 
 const columns: readonly Column<Version>[] = [
 	{ key: "version", head: "Version", cell: ({ version }) => <strong>{version}</strong> },
@@ -61,9 +64,78 @@ function Usage({ module }: { readonly module: Resource }) {
 	);
 }
 
+// What the inspection found of the selected version. There is nothing yet for a while after a version is published.
+function Described({ module }: { readonly module: Resource }) {
+	const usable = versionsOf(module).filter(({ status }) => status === "ok");
+	const wanted = useQuery().get("version");
+	const selected = usable.find(({ version }) => version === wanted)?.version ?? (latestOf(versionsOf(module)) || usable[0]?.version || "");
+	const found = useDocument(
+		usable.length > 0 ? address(`/registry-modules/${segment(module.id)}/description`, { module_version: selected }) : undefined,
+	);
+	useInterval(5000, () => found.item && !found.item.attributes.root && found.reload());
+	if (usable.length === 0) {
+		return null;
+	}
+	return (
+		<>
+			<SelectField
+				label="Described version"
+				value={selected}
+				onValue={(version) => queryChange({ version })}
+				options={usable.map(({ version }) => [version, version])}
+			/>
+			{found.item && !found.item.attributes.root ? (
+				<p>This version has not been inspected yet, or can't be described.</p>
+			) : (
+				<Content of={found}>{() => found.item && <DescriptionParts description={descriptionOf(found.item)} />}</Content>
+			)}
+		</>
+	);
+}
+
+const useColumns: readonly Column<Use>[] = [
+	{ key: "version", head: "Version", cell: ({ version }) => <strong>{version}</strong> },
+	{ key: "part", head: "Part", cell: ({ part }) => <bdi>{part || "the module"}</bdi> },
+	{ key: "count", head: "Workspaces", class: "tight", cell: ({ count }) => count },
+	{ key: "workspaces", head: "Names", cell: ({ workspaces }) => <bdi>{workspaces}</bdi> },
+];
+
+// Which workspaces use which version, by the explorer: as the last run of each has installed it.
+function Uses({ org, module }: { readonly org: string; readonly module: Resource }) {
+	const source = addressOf(module, location.host);
+	const found = useDocument(
+		address(`/organizations/${segment(org)}/explorer`, {
+			type: "modules",
+			"filter[0][source][contains][0]": source,
+			sort: "-version",
+			"page[size]": 100,
+		}),
+	);
+	return (
+		<section aria-labelledby="uses">
+			<h2 id="uses">Used by</h2>
+			<Content of={found}>
+				{() => {
+					const uses = usesOf(found.items, source);
+					return uses.length === 0 ? (
+						<p>No workspace that you see uses this module.</p>
+					) : (
+						<PlainTable
+							caption="Used by"
+							columns={useColumns}
+							rows={uses}
+							keyOf={({ part, version }) => `${version} ${part}`}
+							class="wrap"
+						/>
+					);
+				}}
+			</Content>
+		</section>
+	);
+}
+
 function Facts({ module }: { readonly module: Resource }) {
 	const [tone, word] = setupOf(module);
-	const repository = textIn(object(module, "vcs-repo"), "identifier");
 	return (
 		<dl class="facts">
 			<Fact word="State">
@@ -72,7 +144,7 @@ function Facts({ module }: { readonly module: Resource }) {
 			<Fact word="Provider">{text(module, "provider")}</Fact>
 			<Fact word="Namespace">{text(module, "namespace")}</Fact>
 			<Fact word="Published">
-				{text(module, "publishing-mechanism") === "git_tag" ? <bdi>{`From the tags of ${repository || "a repository"}`}</bdi> : "By upload"}
+				<bdi>{publishedOf(module)}</bdi>
 			</Fact>
 			<Fact word="Changed">
 				<TimeAgo time={module.attributes["updated-at"]} />
@@ -104,6 +176,8 @@ export default function Module({ params }: PageProps) {
 							<Facts module={module} />
 							<Usage module={module} />
 							<Versions module={module} />
+							<Uses org={org} module={module} />
+							<Described module={module} />
 						</>
 					)
 				}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 // What the registry says of a module and its versions.
 
-import { listIn, type Members, membersOf, type Resource, text, textIn } from "../../core/resource.ts";
+import { listIn, type Members, membersOf, object, type Resource, text, textIn } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 
 export type Version = {
 	readonly version: string;
+	readonly status: string; // of the registry
 	readonly tone: Tone;
 	readonly word: string;
 	readonly note: string; // why it failed, should not be used, or has not the commit of its tag
@@ -13,7 +14,7 @@ export type Version = {
 };
 
 const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
-	pending: ["muted", "Not uploaded"],
+	pending: ["muted", "Waiting for its files"],
 	cloning: ["running", "Fetching"],
 	clone_failed: ["failure", "Fetch failed"],
 	reg_ingress_failed: ["failure", "Upload refused"],
@@ -23,7 +24,8 @@ const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
 function versionOf(item: Members): Version {
 	const deprecation = membersOf(item.deprecation);
 	const [tone, word] = statuses[textIn(item, "status")] ?? ["muted", textIn(item, "status")];
-	const made = { version: textIn(item, "version"), tone, word, note: textIn(item, "error"), link: textIn(deprecation, "link") };
+	const status = textIn(item, "status");
+	const made = { version: textIn(item, "version"), status, tone, word, note: textIn(item, "error"), link: textIn(deprecation, "link") };
 	if (item.revoked === true) {
 		return { ...made, tone: "failure", word: "Revoked", note: textIn(deprecation, "reason") };
 	}
@@ -51,10 +53,27 @@ export function setupOf(module: Resource): readonly [Tone, string] {
 	return setups[text(module, "status")] ?? ["muted", text(module, "status")];
 }
 
-// The block by which a configuration calls the module. A module of the public registry has no host in its address.
-export function usageOf(module: Resource, host: string, version: string): string {
+export function publishedOf(module: Resource): string {
+	const repository = object(module, "vcs-repo");
+	const of = textIn(repository, "identifier") || "a repository";
+	switch (text(module, "publishing-mechanism")) {
+		case "git_tag":
+			return `From the tags of ${of}`;
+		case "branch":
+			return textIn(repository, "branch") ? `From the branch ${textIn(repository, "branch")} of ${of}` : `From a branch of ${of}`;
+		default:
+			return "By upload";
+	}
+}
+
+// The address by which configurations call the module. That of the public registry has no host.
+export function addressOf(module: Resource, host: string): string {
 	const place = text(module, "registry-name") === "public" ? "" : `${host}/`;
-	const address = ["namespace", "name", "provider"].map((name) => text(module, name)).join("/");
+	return place + ["namespace", "name", "provider"].map((name) => text(module, name)).join("/");
+}
+
+// The block by which a configuration calls the module.
+export function usageOf(module: Resource, host: string, version: string): string {
 	const line = version ? `\n  version = "${version}"` : "";
-	return `module "${text(module, "name")}" {\n  source  = "${place}${address}"${line}\n}`;
+	return `module "${text(module, "name")}" {\n  source  = "${addressOf(module, host)}"${line}\n}`;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { latestOf, setupOf, usageOf, versionsOf } from "./module_words.ts";
+import { descriptionOf, usesOf } from "./description.ts";
+import { latestOf, publishedOf, setupOf, usageOf, versionsOf } from "./module_words.ts";
 
 function module(attributes: Record<string, unknown>) {
 	return {
@@ -56,4 +57,68 @@ test("the usage names the registry's host but for public modules", () => {
 		'module "network" {\n  source  = "acme/network/aws"\n}',
 	);
 	assert.deepEqual(setupOf(module({ status: "no_version_tags" })), ["wait", "No version tags"]);
+});
+
+test("a module says how it is published", () => {
+	const repo = { identifier: "acme/terraform-aws-network", branch: "main" };
+	assert.equal(publishedOf(module({})), "By upload");
+	assert.equal(publishedOf(module({ "publishing-mechanism": "git_tag", "vcs-repo": repo })), "From the tags of acme/terraform-aws-network");
+	assert.equal(
+		publishedOf(module({ "publishing-mechanism": "branch", "vcs-repo": repo })),
+		"From the branch main of acme/terraform-aws-network",
+	);
+	assert.equal(publishedOf(module({ "publishing-mechanism": "branch", "vcs-repo": null })), "From a branch of a repository");
+});
+
+test("a description of any shape is read", () => {
+	const attributes = {
+		root: {
+			readme: "# A",
+			inputs: [
+				{ name: "b", type: "", default: "1", required: false },
+				{ name: "key", required: false, sensitive: true },
+				{ name: "a", type: "string", required: true },
+				7,
+			],
+			outputs: [{ name: "o", sensitive: true }],
+			resources: [
+				{ type: "t", name: "n", mode: "managed" },
+				{ type: "t", name: "n", mode: "data" },
+			],
+		},
+		submodules: [{ path: "modules/x" }],
+		examples: "nonsense",
+	};
+	const described = descriptionOf({ type: "registry-module-descriptions", id: "modver-1", attributes });
+	assert.deepEqual(
+		described.root.inputs.map((input) => [input.name, input.type, input.default, input.required]),
+		[
+			["a", "string", "", true],
+			["b", "any", "1", false],
+			["key", "any", "(sensitive)", false],
+			["", "any", "", false],
+		],
+	);
+	assert.deepEqual(
+		described.root.resources.map(({ address }) => address),
+		["t.n", "data.t.n"],
+	);
+	assert.deepEqual([described.submodules.map(({ path }) => path), described.examples, described.cut], [["modules/x"], [], false]);
+});
+
+test("the uses of a module are those of its address and its parts", () => {
+	const row = (source: string, version: string) => ({
+		type: "visibility-module-version",
+		id: `${source} ${version}`,
+		attributes: { source, version, workspaces: "one, two", "workspace-count": 2 },
+	});
+	const address = "runyard.example.com/acme/network/aws";
+	const uses = usesOf([row(address, "1.0.0"), row(`${address}//modules/x`, "1.0.0"), row(`${address}2`, "1.0.0")], address);
+	assert.deepEqual(
+		uses.map(({ part, version, count }) => [part, version, count]),
+		[
+			["", "1.0.0", 2],
+			["modules/x", "1.0.0", 2],
+		],
+	);
 });
