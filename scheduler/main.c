@@ -15,6 +15,7 @@
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/ui/assets.h"
+#include "scheduler/ui/docs/docs.h"
 
 static int objects_setup(struct scheduler *s, struct err *err)
 {
@@ -79,6 +80,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
 	scheduler_metrics_setup();
 	assets_init(embedded_assets, embedded_assets_count, s->options.ui_dir);
+	docs_init(embedded_documents, embedded_documents_count);
 	scheduler_signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
 		return -1;

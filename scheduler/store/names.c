@@ -39,7 +39,8 @@ void username_make(const char *from, char ret_name[USERNAME_SIZE])
 }
 
 /* Words that stand in an organization's place in the addresses of pages (api/routes.def). */
-static const char *const reserved[] = {"admin", "invitations", "login", "logout", "runs", "settings", "workspaces"};
+static const char *const reserved[] = {
+	"admin", "docs", "invitations", "login", "logout", "runs", "settings", "workspaces"};
 
 int name_check_reserved(const char *attribute, const char *pointer, const char *name, struct err *err)
 {

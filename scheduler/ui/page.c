@@ -139,7 +139,9 @@ static void settings_links(struct page_buf *page, const struct settings_page *sh
  */
 static void user_menu(struct page_buf *page, const struct request *req)
 {
-	page_html(page, "<span class=\"bar-end\"><details class=\"menu\"><summary>");
+	page_html(page,
+		"<span class=\"bar-end\"><a class=\"help\" href=\"/app/docs\">Help</a>\n<details "
+		"class=\"menu\"><summary>");
 	page_text(page, req->actor.username);
 	page_html(page, "</summary>\n<div class=\"menu-items\">\n");
 	settings_links(page, NULL);
@@ -231,16 +233,34 @@ static void document_begin(struct page_buf *page, const struct request *req, con
 	assets_named("app.css", stylesheet, &page->html);
 }
 
-static void body_begin(struct page_buf *page, const struct request *req, const char *title)
+/* `name`: a style sheet and a script in addition; NULL: none. */
+static void body_begin_with(struct page_buf *page, const struct request *req, const char *title, const char *name)
 {
 	_cleanup_(freep) char *full = mem_printf("%s · Runyard", title);
+	_cleanup_(freep) char *style_name = name ? mem_printf("%s.css", name) : NULL;
+	_cleanup_(freep) char *script_name = name ? mem_printf("%s.js", name) : NULL;
 
 	document_begin(page, req, full);
+	if (name) {
+		assets_named(style_name, stylesheet, &page->html);
+		page_script(page, script_name);
+	}
 	if (req->actor.kind == ACTOR_USER)
 		page_script(page, "server_page.js"); /* of the menu */
 	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
 	impersonation_banner(page, req);
+}
+
+static void body_begin(struct page_buf *page, const struct request *req, const char *title)
+{
+	body_begin_with(page, req, title, NULL);
+}
+
+void page_begin_filled(struct page_buf *page, const struct request *req, const char *title, const char *name)
+{
+	body_begin_with(page, req, title, name);
+	page->end = "";
 }
 
 static void page_heading(struct page_buf *page, const char *title)

@@ -29,6 +29,8 @@ struct page_up {
 	const char *path, *word;
 };
 void page_begin_below(struct page_buf *page, const struct request *req, const char *title, const struct page_up *up);
+/* With the style sheet and the script of that name. The caller adds everything below the bar, with <main>. */
+void page_begin_filled(struct page_buf *page, const struct request *req, const char *title, const char *name);
 /* One of the user's settings, by the last part of its path, beside links to the others. */
 void page_begin_settings(struct page_buf *page, const struct request *req, const char *key);
 void page_html(struct page_buf *page, const char *html);

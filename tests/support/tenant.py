@@ -86,7 +86,7 @@ class Tenant:
         self.ids["version"] = self.tool_version("terraform")
         self.ids["provider"] = self.identity_provider()
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
-        self.words = {"section": "general", "registry": "private", "mirror_host": "registry.terraform.io", "mirror_namespace": "hashicorp", "mirror_type": "time", "mirror_file": "index.json", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
+        self.words = {"section": "general", "page": "deploy", "registry": "private", "mirror_host": "registry.terraform.io", "mirror_namespace": "hashicorp", "mirror_type": "time", "mirror_file": "index.json", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
         self.make_provisioned()
         self.make_content()
         self.make_runs()

@@ -29,6 +29,8 @@ const entries = {
 	"passkeys.js": "src/passkeys.ts",
 	"server_page.js": "src/server_page.ts",
 	"app.css": "src/styles/app.css",
+	"docs.js": "src/docs.ts",
+	"docs.css": "src/styles/docs.css",
 };
 // The shared worker is one file. The page knows its address from the build (core/worker_start.ts).
 const eventWorker = "src/stream/worker.ts";

@@ -6,6 +6,7 @@ import { siteView } from "./api.ts";
 import { waitAfter } from "./connection.ts";
 import { ApiError, problemsOf } from "./errors.ts";
 import { absolute, ago, counted, duration, moneyDelta, size } from "./format.ts";
+import { helpFor } from "./help.ts";
 import { themeOf } from "./preferences.ts";
 import { pathTo, patternMatch } from "./router.ts";
 import { runTitle } from "./run_title.ts";
@@ -24,6 +25,27 @@ test("times are relative for a month, then dates", () => {
 	const shown = [1, 30, 200, 7300, 90_000, 864_000, 5_184_000].map((seconds) => ago(now - seconds * 1000, now));
 	assert.deepEqual(shown, ["now", "30 s ago", "3 min ago", "2 h ago", "1 day ago", "10 days ago", "2026-09-24"]);
 	assert.equal(absolute(now, true), "2026-11-23 12:00:00 UTC");
+});
+
+test("each page has the section of the longest pattern that begins its address", () => {
+	const sections = [
+		"/app",
+		"/app/acme/workspaces/net",
+		"/app/acme/workspaces/net/runs/run-1",
+		"/app/acme/workspaces/net/settings/general",
+	].map(helpFor);
+	assert.deepEqual(sections, [
+		"/app/docs",
+		"/app/docs/users#your-first-workspace",
+		"/app/docs/users#read-a-run",
+		"/app/docs/platform#how-do-i-organize-workspaces",
+	]);
+	assert.deepEqual(["/app/admin/scim", "/app/admin/users", "/app/settings/theme"].map(helpFor), [
+		"/app/docs/deploy-identity-scim",
+		"/app/docs/operators",
+		"/app/docs/deploy-identity-your-account",
+	]);
+	assert.equal(helpFor("/app/acme/elsewhere"), "/app/docs");
 });
 
 test("numbers have a unit", () => {

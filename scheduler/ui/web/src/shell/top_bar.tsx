@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, segment } from "../core/api.ts";
+import { helpFor } from "../core/help.ts";
 import { useDocument, useRender } from "../core/hooks.ts";
 import { type Theme, themeOf, themeSet } from "../core/preferences.ts";
 import { text } from "../core/resource.ts";
@@ -165,6 +166,9 @@ export function TopBar({ organization }: { readonly organization: string }) {
 			{organization && <Search organization={organization} />}
 			<span class="bar-end">
 				<ConnectionMark />
+				<a class="help" href={helpFor(location.pathname)}>
+					Help
+				</a>
 				<UserMenu />
 			</span>
 		</header>
