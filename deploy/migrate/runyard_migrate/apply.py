@@ -77,6 +77,8 @@ class Apply:
         if change.action == difference.CREATE:
             if item.owner and item.owner not in self.comparison.target.items:
                 return self.result.skipped.append({"object": item.key, "why": f"{item.owner} is not at the target"})
+            if item.kind.name == "workspaces":
+                self.journal.note("creating", item.key)  # it is ours, even if the answer is lost
             self.writer.create(item)
         elif change.action == difference.UPDATE:
             self.writer.update(change)
@@ -97,7 +99,7 @@ class Apply:
     def lock(self, item):
         """A workspace that was not cut over is locked, so that both servers never apply."""
         there = self.comparison.target.items.get(item.key)
-        if there and not there.facts.get("locked"):
+        if there and item.key not in self.comparison.foreign and not there.facts.get("locked"):
             try:
                 self.writer.client.call("POST", f"workspaces/{there.id}/actions/lock", {"reason": WAITS}, repeat=True)
             except Failure as why:
@@ -109,7 +111,7 @@ class Apply:
 
     def contents(self, workspace):
         there = self.comparison.target.items.get(workspace.key)
-        if there is None:
+        if there is None or workspace.key in self.comparison.foreign:
             return
         self.states(workspace, there)
         for item in self.comparison.source.owned(workspace.key, "configurations"):

@@ -70,7 +70,11 @@ class Migration:
         if self.options.by_api and not mine.of("organization"):
             raise Trouble(f"the organization {self.old} cannot be read: {mine.problems[0]['why']}")
         theirs = self.target.read() if self.exists() else Inventory(self.new)
-        self.comparison = Comparison(mine, theirs, self.journal.live, self.options.map, self.secrets)
+        known = {line["object"] for line in self.journal.lines if line["did"] in ("creating", "created")}
+        foreign = {item.key for item in theirs.of("workspaces") if item.key in mine.items and item.key not in known}
+        if self.options.adopt or self.options.command == "verify":
+            foreign = set()
+        self.comparison = Comparison(mine, theirs, self.journal.live, self.options.map, self.secrets, foreign)
         return self.comparison
 
     def exists(self):
@@ -104,7 +108,7 @@ class Migration:
             self.engine().writer.create(settings)
             self.journal.note("created", settings.key)
             comparison.target.items.update(self.target.read().items)
-        applied = self.engine().run(lambda item: comparison.source.workspace_of(item) not in live)
+        applied = self.engine().run(lambda item: comparison.source.workspace_of(item) not in live)  # those belong to the target
         return self.summary(applied)
 
     import_ = apply

@@ -58,7 +58,7 @@ class CutOver:
                 self.switch_on(item)  # it was interrupted, or a part of it failed
             return
         there = self.comparison.target.items.get(item.key)
-        if there is None:
+        if there is None or item.key in self.comparison.foreign:
             raise Stop("is not at the target: run apply")
         waiting = [change for change in self.comparison.changes() if change.action in (SECRET, OPERATOR) and self.comparison.source.workspace_of(change.item) == item.key]
         if waiting:

@@ -39,11 +39,12 @@ def canonical(value):
 
 
 class Comparison:
-    """The source's inventory against the target's. `live` are the keys of the workspaces that were cut over."""
+    """The source's inventory against the target's. `live` are the keys of the workspaces that were cut over, `foreign`
+    those of workspaces at the target that have a name of the source's, but were made by others: they are not touched."""
 
-    def __init__(self, source: Inventory, target: Inventory, live=(), mapping=None, secrets=()):
+    def __init__(self, source: Inventory, target: Inventory, live=(), mapping=None, secrets=(), foreign=()):
         self.source, self.target, self.live, self.secrets = source, target, set(live), secrets
-        self.mapping = mapping or {}
+        self.mapping, self.foreign = mapping or {}, foreign
         self.attached = [(self.source.workspace_of(item), item.relations.get("task")) for item in source.of("workspace-tasks")]
         self.refresh_live()
 
@@ -85,11 +86,14 @@ class Comparison:
         found = [self.change(item) for item in self.source.items.values()]
         return found + self.surplus()
 
+    def is_foreign(self, item):
+        return self.source.workspace_of(item) in self.foreign
+
     def surplus(self):
-        """Objects at the target alone, of objects that the source has. Deferred ones are removed; others are named by verify."""
+        """Deferred objects at the target that the source does not have, of workspaces that were not cut over."""
         found = []
         for item in self.target.items.values():
-            if item.key in self.source.items or not item.owner or item.owner not in self.source.items or item.kind.content:
+            if self.target.workspace_of(item) in self.foreign or item.key in self.source.items or not item.owner or item.owner not in self.source.items or item.kind.content:
                 continue
             if item.kind.deferred and self.source.workspace_of(self.source.items[item.owner]) not in self.live:
                 found.append(Change(DELETE, item, item, why="its workspace is not cut over"))
@@ -102,6 +106,8 @@ class Comparison:
 
     def change(self, item):
         kind, there = item.kind, self.target.items.get(item.key)
+        if self.is_foreign(item):
+            return Change(OPERATOR if kind.name == "workspaces" else HELD, item, there, why="the target has a workspace of this name that was not moved: rename one, or use --adopt")
         if kind.deferred and not self.is_live(item) and not (there and kind.held):
             return Change(DELETE, item, there, why="its workspace is not cut over") if there else Change(HELD, item)
         if not kind.made:

@@ -191,6 +191,7 @@ class Reader:
             item.attributes["type"] = resource["type"]
         if kind.name.startswith("registry-") or kind.name == "gpg-keys":
             self.registry(item, attributes, parent)
+            item.facts["links"] = resource.get("links") or {}
             if attributes.get("registry-name") == "private" and attributes.get("namespace") not in (None, self.organization):
                 return None  # shared by another organization
         item.facts.update({name: attributes[name] for name in ("locked", "locked-reason", "size", "md5", "created-at", "lineage", "status") if name in attributes})
@@ -215,6 +216,8 @@ class Reader:
         item.facts["versions"] = attributes.get("version-statuses") or []
         if item.kind.name in ("registry-modules", "registry-providers"):
             item.path = "/".join(quoted(attributes.get(n)) for n in ("registry-name", "namespace", "name") + (("provider",) if item.kind.name == "registry-modules" else ()))
+        elif item.kind.name == "registry-provider-platforms":
+            item.path = f"{parent.path}/platforms/{quoted(attributes.get('os'))}/{quoted(attributes.get('arch'))}"
         elif parent is not None:
             item.path = f"{parent.path}/versions/{quoted(attributes.get('version'))}"
 

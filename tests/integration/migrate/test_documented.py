@@ -125,6 +125,20 @@ LISTS = {
         run=one("runs", "run-1"), created_by=one("users", "user-9"), workspace=one("workspaces", "ws-1"), outputs=link("state-version-outputs", "wsout-1"))],
 }
 
+PROVIDER = "organizations/hcp-org/registry-providers/private/hcp-org/cloud"
+PROVIDERS = {
+    "/api/registry/private/v2/gpg-keys": [resource("gpg-keys", "23", {"ascii-armor": "-----BEGIN PGP PUBLIC KEY BLOCK-----", "created-at": TIME, "key-id": "32966F3FB5AC1129", "namespace": "hcp-org",
+        "source": "", "source-url": None, "trust-signature": "", "updated-at": TIME})],
+    "organizations/hcp-org/registry-providers": [
+        resource("registry-providers", "prov-1", {"name": "cloud", "namespace": "hcp-org", "created-at": TIME, "updated-at": TIME, "registry-name": "private", "permissions": {"can-delete": True}}, organization=ORG),
+        resource("registry-providers", "prov-2", {"name": "aws", "namespace": "hashicorp", "created-at": TIME, "updated-at": TIME, "registry-name": "public", "permissions": {}}, organization=ORG)],
+    PROVIDER + "/versions": [resource("registry-provider-versions", "provver-1", {"version": "3.1.1", "created-at": TIME, "updated-at": TIME, "key-id": "32966F3FB5AC1129", "protocols": ["5.0"],
+        "permissions": {}, "shasums-uploaded": True, "shasums-sig-uploaded": True}, registry_provider=one("registry-providers", "prov-1")) | {
+        "links": {"shasums-download": "{archive}/object/sums", "shasums-sig-download": "{archive}/object/signature"}}],
+    PROVIDER + "/versions/3.1.1/platforms": [resource("registry-provider-platforms", "provpltfrm-1", {"os": "linux", "arch": "amd64", "filename": "terraform-provider-cloud_3.1.1_linux_amd64.zip",
+        "shasum": "8f69533bc8afc227b40d15116358f91505bb638ce5919712fbb38a2dec1bba38", "permissions": {}, "provider-binary-uploaded": True},
+        registry_provider_version=one("registry-provider-versions", "provver-1")) | {"links": {"provider-binary-download": "{archive}/object/zip"}}],
+}
 LISTS["workspaces/ws-1"] = LISTS["organizations/hcp-org/workspaces"][0]
 
 
@@ -133,7 +147,7 @@ class Documented:
 
     def __init__(self):
         front = self
-        self.leaked = []
+        self.leaked, self.lists = [], LISTS
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -160,14 +174,14 @@ class Documented:
             if request.headers.get("Authorization"):
                 self.leaked.append(request.path)
             return 200, {"Content-Type": "application/octet-stream"}, STATE if path == "/state" else tar_gz({"live/main.tf": ""})
-        path = path[len("/api/v2/"):]
+        path = path[len("/api/v2/"):] if path.startswith("/api/v2/") else path
         asked = dict(urllib.parse.parse_qsl(query))
         if path.endswith("/download"):
             if path.startswith("policies/"):
                 return 200, {"Content-Type": "text/plain"}, b"main = rule { true }\n"
             return 302, {"Location": self.archive + "/" + path}, b""
         owner = asked.get("filter[project][id]") or asked.get("filter[workspace][id]")
-        data = LISTS.get(f"{path}?{owner}" if owner else path)
+        data = self.lists.get(f"{path}?{owner}" if owner else path)
         if data is None:
             return 404, {"Content-Type": "application/vnd.api+json"}, b'{"errors":[{"status":"404","title":"not found"}]}'
         document = {"data": data}
@@ -200,6 +214,7 @@ def objects(migrate, kind):
 
 
 def test_documented_answers_are_read(migrate, documented):
+    documented.lists = {**LISTS, **PROVIDERS}
     out = migrate.run("export", status=3)
     assert out.count("cannot be read") == 1 and "registry-module-versions/1.1.0" in out  # the document has no module protocol
     network = objects(migrate, "workspaces")["workspaces/network"]
@@ -211,6 +226,12 @@ def test_documented_answers_are_read(migrate, documented):
     assert objects(migrate, "policies")["policies/limits"]["attributes"]["content"] == "main = rule { true }\n"
     assert (migrate.folder / "hcp-org/contents/workspaces/network/state-versions/12.tfstate").read_bytes() == STATE
     assert objects(migrate, "registry-modules")["registry-modules/private/{org}/vpc/aws"]["attributes"]["vcs-repo"]["identifier"] == "acme/terraform-aws-vpc"
+    assert set(objects(migrate, "registry-providers")) == {"registry-providers/private/{org}/cloud", "registry-providers/public/hashicorp/aws"}
+    version = "registry-providers/private/{org}/cloud/registry-provider-versions/3.1.1"
+    (platform,) = objects(migrate, "registry-provider-platforms").values()
+    assert (platform["owner"], platform["path"]) == (version, "private/hcp-org/cloud/versions/3.1.1/platforms/linux/amd64")
+    contents = sorted(path.name for path in (migrate.folder / "hcp-org/contents/registry-providers").rglob("*") if path.is_file())
+    assert contents == ["3.1.1.json", "linux_amd64.zip"] and list(objects(migrate, "gpg-keys")) == ["gpg-keys/32966F3FB5AC1129"]
     assert not documented.leaked  # the token is for the API alone
 
 
