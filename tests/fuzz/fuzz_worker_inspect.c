@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "proto/module_description.h"
+#include "common/terraform/module_description.h"
 #include "tests/fuzz/archive_input.h"
 #include "worker/exec/beneath.h"
 #include "worker/inspect/inspect.h"

@@ -17,7 +17,7 @@ def upload_batch(*parts):
 
 
 def description(readme, **root):
-    """The description of a module's version (proto/module_description.h)."""
+    """The description of a module's version (common/terraform/module_description.h)."""
     lists = {name: [] for name in ("inputs", "outputs", "dependencies", "provider_dependencies", "resources")}
     root = {"path": "", "name": "", "readme": readme, "empty": False, "required_version": "", **lists, **root}
     return {"root": root, "submodules": [], "examples": [], "error": None, "cut": False}

@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
-#include "proto/module_description.h"
+#include "common/terraform/module_description.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/bounded.h"
 #include "worker/exec/child.h"

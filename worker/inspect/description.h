@@ -23,7 +23,7 @@ struct folder_description {
 	json_t *inputs, *outputs, *dependencies, *providers, *resources;
 };
 
-/* Where in the module something stands. */
+/* A place in the module. */
 struct place {
 	const char *path;
 	size_t line; /* 0: of the whole file */

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "common/buf.h"
-#include "proto/module_description.h"
+#include "common/terraform/module_description.h"
 #include "worker/inspect/description.h"
 #include "worker/packages/modules.h"
 

@@ -3,9 +3,9 @@
 #define WORKER_INSPECT_INSPECT_H
 
 /*
- * Describes a module of the registry by its files (proto/module_description.h), for runyard-inspect, which runs in the
- * sandbox. The files are hostile: nothing of them is executed or written to disk, and the size of the description is
- * bounded.
+ * Describes a module of the registry by its files (common/terraform/module_description.h), for runyard-inspect, which
+ * runs in the sandbox. The files are hostile: nothing of them is executed or written to disk, and the size of the
+ * description is bounded.
  */
 
 #include "common/json/json.h"

@@ -14,7 +14,7 @@ struct described_value {
 };
 void described_value_release(struct described_value *value);
 
-/* What attributes describe. `object` is NULL if there is no room for it. */
+/* The object of attributes; NULL if there is no room for it. */
 struct described_object {
 	struct folder_description *folder;
 	json_t *object;

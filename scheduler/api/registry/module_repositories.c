@@ -7,6 +7,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/fields.h"
+#include "scheduler/store/registry/module_repositories.h"
 #include "scheduler/store/registry/module_versions.h"
 #include "scheduler/store/registry/modules.h"
 #include "scheduler/store/registry/modules.sql.h"

@@ -2,7 +2,7 @@
 -- What the archives of module versions contain, as a worker has read it in its sandbox.
 create table registry_module_inspections (
 	version_id text primary key references registry_module_versions on delete cascade,
-	blob_id text not null references blobs, -- the description as JSON (proto/module_description.h)
+	blob_id text not null references blobs, -- the description as JSON (common/terraform/module_description.h)
 	created_at timestamptz not null default now()
 );
 create index registry_module_inspections_blob on registry_module_inspections (blob_id);

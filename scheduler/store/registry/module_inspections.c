@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proto/module_description.h"
+#include "common/terraform/module_description.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/registry/module_inspections.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"

@@ -3,9 +3,9 @@
 #define SCHEDULER_STORE_REGISTRY_MODULE_INSPECTIONS_H
 
 /*
- * Descriptions of module versions: inputs, outputs, README and so on (proto/module_description.h). A worker makes them
- * of the archives in its sandbox, by git jobs of the kind `module` (store/vcs/git_jobs.h). The scheduler parses no
- * archive.
+ * Descriptions of module versions: inputs, outputs, README and so on (common/terraform/module_description.h). A worker
+ * makes them of the archives in its sandbox, by git jobs of the kind `module` (store/vcs/git_jobs.h). The scheduler
+ * parses no archive.
  *
  * A version can be used before its inspection has ended, and if that fails. The version's error is then the reason.
  */

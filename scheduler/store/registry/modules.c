@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "scheduler/store/names.h"
-#include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/registry/modules.sql.h"
-#include "scheduler/store/vcs/events/refs.h"
-#include "scheduler/store/vcs/repositories.h"
 
 #define DIGITS  "0123456789"
 #define LOWER   "abcdefghijklmnopqrstuvwxyz" DIGITS
@@ -64,58 +61,6 @@ int registry_module_create(
 		return err_at(err, "/data", "An organization can't have more than %d modules", MAX_REGISTRY_MODULES);
 	*ret_id = id;
 	return 0;
-}
-
-struct connection {
-	struct store *store;
-	const struct module_address *address;
-	const struct vcs_use *use;
-	const char *version;
-	struct id id;
-};
-
-static int version_request(const struct connection *c, const char *repository_id, struct err *err)
-{
-	const struct module_version_wish wish = {.draft = {.module_id = c->id.text, .version = c->version},
-		.repository_id = repository_id,
-		.provider = c->use->source.provider};
-	struct id version;
-
-	return module_version_request(c->store, &wish, &version, err);
-}
-
-static int connect_in(void *data, struct err *err)
-{
-	struct connection *c = data;
-	struct id repository;
-
-	if (vcs_repository_of_use(c->store, c->use, &repository, err) < 0 ||
-		registry_module_create(c->store, c->address, &c->id, err) < 0 ||
-		db_query(c->store->db, NULL, err, registry_module_connect, .id = c->id.text,
-			.repository_id = repository.text, .branch = c->use->branch) < 0)
-		return -1;
-	return *c->use->branch ? version_request(c, repository.text, err)
-			       : vcs_look_now(c->store, repository.text, err);
-}
-
-int registry_module_create_connected(struct store *store, const struct module_address *address,
-	const struct vcs_use *use, const char *version, struct id *ret_id, struct err *err)
-{
-	struct connection c = {.store = store, .address = address, .use = use, .version = version};
-
-	if (db_transaction(store->db, connect_in, &c, err) < 0)
-		return -1;
-	*ret_id = c.id;
-	return 0;
-}
-
-int registry_module_set_branch(struct store *store, const char *id, const char *branch, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err, registry_module_set_branch, .id = id, .branch = branch) < 0)
-		return -1;
-	return rows.count ? vcs_look_now(store, row_of(registry_module_set_branch, &rows, 0)->repository_id, err) : 0;
 }
 
 int registry_module_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -27,13 +27,6 @@ struct module_address {
  * address is not well-formed or taken, or the organization has MAX_REGISTRY_MODULES. */
 int registry_module_create(
 	struct store *store, const struct module_address *address, struct id *ret_id, struct err *err);
-/* The same for a module with a repository. `use`: its connection, identifier and branch; "": the tags are the versions.
- * `version`: the first one of a branch, from its head (module_tags.h). */
-struct vcs_use;
-int registry_module_create_connected(struct store *store, const struct module_address *address,
-	const struct vcs_use *use, const char *version, struct id *ret_id, struct err *err);
-/* Sets the branch of a module with a repository; "": the tags are the versions. Versions that are there stay. */
-int registry_module_set_branch(struct store *store, const char *id, const char *branch, struct err *err);
 /* The shape `registry_module`. ERR_NOT_FOUND. */
 int registry_module_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same by its address, also if another organization shares the module. ERR_NOT_FOUND. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef PROTO_MODULE_DESCRIPTION_H
-#define PROTO_MODULE_DESCRIPTION_H
+#ifndef COMMON_TERRAFORM_MODULE_DESCRIPTION_H
+#define COMMON_TERRAFORM_MODULE_DESCRIPTION_H
 
 /*
  * The description of a module's version, which a worker makes of its archive and the scheduler stores:
