@@ -7,13 +7,34 @@
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
 const char *const capability_identity = "identity", *const capability_forward = "forward",
-		  *const capability_query = "query";
+		  *const capability_query = "query", *const capability_test = "test";
 
 const char capability_refusal[] = "no ";
 
 static const char engine_wanted[] = "engine "; /* a plan's needs, before the version */
-static const char query_wanted[] = "query ";   /* a query's needs, before those of a plan */
 static const char download[] = "download ";
+
+/* Jobs that stand in for a plan. An engine has their command since a version; "": it has none. Their needs are those of
+ * a plan after the name of the command and a space. */
+static const struct command_kind {
+	const char *command;
+	struct version terraform, tofu;
+} command_kinds[] = {
+	{"query", {.part = {1, 14, 0}, .text = "1.14.0-alpha"}, {.text = ""}},
+	{"test", {.part = {1, 6, 0}, .text = "1.6.0-alpha"}, {.part = {1, 6, 0}, .text = "1.6.0-alpha"}},
+};
+
+/* The command of the needs. NULL: those of a plan or an apply, or of another stage. */
+static const struct command_kind *command_read(const char *needs)
+{
+	for (size_t i = 0; i < ARRAY_LEN(command_kinds); i++) {
+		size_t len = strlen(command_kinds[i].command);
+
+		if (text_starts(needs, command_kinds[i].command) && needs[len] == ' ')
+			return &command_kinds[i];
+	}
+	return NULL;
+}
 
 enum { MAX_ENGINES_NAMED = 12 };
 
@@ -37,18 +58,18 @@ static const char *engine_read(const char *text, const char **ret_rest)
 
 /* What needs ask of an engine. */
 struct engine_need {
-	const char *engine;  /* NULL: either */
-	const char *version; /* exact, or a constraint */
-	bool query;
+	const char *engine;                 /* NULL: either */
+	const char *version;                /* exact, or a constraint */
+	const struct command_kind *command; /* NULL: plan or apply */
 };
 
 /* Returns false if the needs name no engine. */
 static bool need_read(const char *needs, struct engine_need *ret_need)
 {
-	struct engine_need need = {.query = text_starts(needs, query_wanted)};
+	struct engine_need need = {.command = command_read(needs)};
 
-	if (need.query)
-		needs += strlen(query_wanted);
+	if (need.command)
+		needs += strlen(need.command->command) + 1;
 	if (text_starts(needs, engine_wanted))
 		need.version = needs + strlen(engine_wanted);
 	else if (!(need.engine = engine_read(needs, &need.version)))
@@ -67,16 +88,19 @@ bool needs_engine(const char *needs)
 /* Whether the engine can do what the need asks for, apart from the version that it names. */
 static bool engine_serves(const char *engine, const struct version *version, const struct engine_need *need)
 {
-	static const struct version first_query = {.part = {1, 14, 0}, .text = "1.14.0-alpha"};
+	const struct version *first;
 
 	if (need->engine && need->engine != engine)
 		return false;
-	return !need->query || (engine == engine_terraform && version_compare(version, &first_query) >= 0);
+	if (!need->command)
+		return true;
+	first = engine == engine_terraform ? &need->command->terraform : &need->command->tofu;
+	return *first->text && version_compare(version, first) >= 0;
 }
 
 bool version_has_query(const char *wanted)
 {
-	const struct engine_need need = {.query = true};
+	const struct engine_need need = {.command = &command_kinds[0]};
 	struct version version;
 
 	return version_exact(wanted, &version) < 0 || engine_serves(engine_terraform, &version, &need);
@@ -168,18 +192,20 @@ bool capabilities_meet(const json_t *capabilities, const char *needs, struct eng
 
 	*ret_choice = (struct engine_choice){.engine = NULL};
 	if (!json_is_array(capabilities))
-		return !text_starts(needs, query_wanted);
+		return !command_read(needs);
 	if (!*needs)
 		return true;
 	if (!need_read(needs, &need))
 		return json_has_text(capabilities, needs);
-	if (need.query && !json_has_text(capabilities, capability_query))
+	if (need.command && !json_has_text(capabilities, need.command->command))
 		return false;
 	if (choose_present(capabilities, &need, ret_choice))
 		return true;
 	if (version_exact(need.version, &version) < 0)
 		return false;
-	engine = need.query ? engine_terraform : need.engine ? need.engine : downloads_preferred(capabilities);
+	engine = need.engine ? need.engine : downloads_preferred(capabilities);
+	if (need.command && !*need.command->tofu.text)
+		engine = engine_terraform;
 	if (!engine || !downloads(capabilities, engine) || !engine_serves(engine, &version, &need))
 		return false;
 	choose(ret_choice, engine, &version);
@@ -251,19 +277,26 @@ static void engines_name(const json_t *engines, struct buf *out)
 }
 
 /* Returns the end of the message, which follows the list of engines. */
-static const char *query_refusal(
+static const char *command_refusal(
 	const struct engine_need *need, const char *who, const json_t *engines, struct buf *out)
 {
-	if (!json_has_text(engines, capability_query))
-		buf_text(out, "No worker that takes this job can make queries: upgrade the workers. ");
+	bool query = text_equal(need->command->command, capability_query);
+
+	if (!json_has_text(engines, need->command->command))
+		buf_printf(out, "No worker that takes this job can make %s: upgrade the workers. ",
+			query ? "queries" : "module tests");
 	else if (need->engine)
-		buf_printf(out, "This query began with Terraform %s, which %s. ", need->version, who);
-	else
+		buf_printf(out, "This %s began with %s %s, which %s. ", query ? "query" : "test run",
+			product_of(need->engine), need->version, who);
+	else if (query)
 		buf_printf(out,
 			"A query needs Terraform 1.14 or later, and OpenTofu has no queries. The query's Terraform "
 			"version is \"%s\", and %s such an engine. ",
 			need->version, who);
-	return ". Install one on a worker of the pool, or set another version in the workspace.";
+	else
+		buf_printf(out, "A test run needs Terraform or OpenTofu 1.6 or later, which %s. ", who);
+	return query ? ". Install one on a worker of the pool, or set another version in the workspace."
+		     : ". Install one on a worker of the pool.";
 }
 
 void capabilities_refusal(const char *needs, const char *who, const json_t *engines, struct buf *out)
@@ -273,8 +306,8 @@ void capabilities_refusal(const char *needs, const char *who, const json_t *engi
 
 	need_read(needs, &need);
 	engine = need.engine;
-	if (need.query)
-		end = query_refusal(&need, who, engines, out);
+	if (need.command)
+		end = command_refusal(&need, who, engines, out);
 	else if (engine) {
 		buf_printf(out, "This run was planned with %s %s, which %s. ", product_of(engine), need.version, who);
 		end = ". Install that engine on a worker of the pool, or start a new run.";

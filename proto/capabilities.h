@@ -14,6 +14,7 @@
  *     "no plan", "no apply", "no opa"...    it takes no jobs of that stage (--accept), whatever else it has
  *     "no assessment"                       it takes no plans for health assessments
  *     "query", "no query"                   it makes queries (terraform query), or takes none
+ *     "test", "no test"                     it tests modules (terraform test), or takes no test runs
  *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
@@ -23,6 +24,8 @@
  *     "query engine ~> 1.14.0", "query terraform 1.14.8"
  *                                           the same, and a query: a worker that makes queries, and terraform 1.14 or
  *                                           later. OpenTofu has no such command
+ *     "test engine ", "test tofu 1.10.6"    the same, and a test run: a worker that tests modules, and an engine 1.6 or
+ *                                           later
  *     "opa", "sentinel", "cost"             the job's stage
  *     ""                                    an earlier scheduler created the job: any worker may try
  */
@@ -33,7 +36,8 @@
 
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
-extern const char *const capability_identity, *const capability_forward, *const capability_query;
+extern const char *const capability_identity, *const capability_forward, *const capability_query,
+										 *const capability_test;
 
 /* The beginning of a capability that refuses a stage: "no ". */
 extern const char capability_refusal[];
@@ -48,8 +52,8 @@ struct engine_choice {
  * chosen when a worker claims the job. */
 bool version_has_query(const char *wanted);
 /* Returns true if the needs can be met, and by which engine. NULL and null are a worker of an earlier version, which
- * gets any job but queries. Of the engines that fit a constraint, the newest is chosen; if any version fits, the
- * preferred engine. An engine is downloaded only for one exact version. */
+ * gets any job but queries and test runs. Of the engines that fit a constraint, the newest is chosen; if any version
+ * fits, the preferred engine. An engine is downloaded only for one exact version. */
 bool capabilities_meet(const json_t *capabilities, const char *needs, struct engine_choice *ret_choice);
 /* Returns true if the worker takes no jobs of the stage. False for NULL and null. */
 bool capabilities_refuse(const json_t *capabilities, const char *stage);

@@ -12,7 +12,7 @@
  *  5. A pending run is in no stage yet; any other is in one of its own, or at the decision.
  *  6. A plan-only run never reaches the decision or a later stage, and only a run with save_plan is ever parked.
  *  7. A run that ended as planned_and_finished was plan-only or had nothing to apply.
- *  8. An assessment is plan-only, and so is a query.
+ *  8. An assessment is plan-only, and so are a query and a test run.
  *
  * A cancel only marks work as stopping. The run ends when the work has certainly ended.
  */
@@ -36,7 +36,7 @@ bool run_ended(const struct run *run)
 
 bool run_is_hidden(const struct run *run)
 {
-	return run->assessment || run->query;
+	return run->assessment || run->query || run->test;
 }
 
 bool run_holds(const struct run *run)
@@ -506,7 +506,7 @@ const char *run_check(const struct run *run)
 	if (run->status == RUN_PLANNED_AND_FINISHED && !run->plan_only && run->has_changes)
 		return "7: a run with changes ended as planned and finished";
 	if (run_is_hidden(run) && !run->plan_only)
-		return "8: an assessment or a query is not plan-only";
+		return "8: an assessment, a query or a test run is not plan-only";
 	return NULL;
 }
 

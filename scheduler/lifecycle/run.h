@@ -18,6 +18,7 @@ struct run {
 	bool plan_only;   /* Speculative: runs outside of the queue and is never applied. */
 	bool assessment;  /* A plan-only run that the scheduler makes to find drift (runs/assessments/assessments.h). */
 	bool query;       /* A plan-only run whose job lists resources instead of planning (terraform query). */
+	bool test;        /* A plan-only run whose job tests a module instead of planning (terraform test). */
 	bool save_plan;   /* Is parked after the plan. */
 	bool auto_apply;  /* Applies without confirmation. Set only if the creator may apply. */
 	bool allow_empty_apply; /* Applies a plan without changes. */
@@ -100,10 +101,11 @@ enum situation run_situation(const struct run *run);
 /* Returns true while it is its workspace's current run: no other run of the queue may start. */
 bool run_holds(const struct run *run);
 bool run_ended(const struct run *run);
-/* Returns true for assessments and queries: no list of runs shows them, and they are no part of their workspace's runs.
- */
+/* Returns true for assessments, queries and test runs: no list of runs shows them, and they are no part of their
+ * workspace's runs. */
 bool run_is_hidden(const struct run *run);
-/* Returns the status of a query in the API: "pending", "queued", "running", "finished", "errored", "canceled". Static.
+/* Returns the status of a query or a test run in the API: "pending", "queued", "running", "finished", "errored",
+ * "canceled". Static.
  */
 const char *query_status_name(const struct run *run);
 /* Returns the run's state for display: "Needs Confirmation", "Plan Errored". Static. */

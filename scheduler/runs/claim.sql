@@ -122,7 +122,7 @@ with claimed as (
     set state = 'claimed', worker_id = :worker, token_hash = u.hash,
         needs = case
             when u.engine <> ''
-                then case when j.needs like 'query %' then 'query ' else '' end || u.engine || ' ' || u.version
+                then coalesce(substring(j.needs from '^(query |test )'), '') || u.engine || ' ' || u.version
             else j.needs
         end,
         run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end,

@@ -77,13 +77,15 @@ static int identity_add(struct store *store, const struct job_document_row *row,
 	json_t *job, struct err *err)
 {
 	json_auto_t *workspace = json_shown(row->workspace);
+	struct id run = id_sibling(row->run, row->module ? "trun" : "run");
 	const struct workload_job wanted = {.workload = {.organization = row->organization,
 						    .organization_id = row->organization_id,
 						    .project = row->project,
 						    .project_id = row->project_id,
 						    .workspace = json_string_at(workspace, "name"),
 						    .workspace_id = json_string_at(workspace, "id"),
-						    .run = row->run,
+						    .module = row->module,
+						    .run = run.text,
 						    .phase = row->stage,
 						    .attempt = row->attempt,
 						    .seconds = row->time_limit},
@@ -136,14 +138,14 @@ static json_t *job_subject(const struct job_document_row *row)
  */
 static json_t *job_options(const struct job_document_row *row)
 {
-	return json_pack("{ss ss sb sb sb sb sb sb sb so so so sb sb sb sb sb sb sb sI ss}", "engine", row->engine,
+	return json_pack("{ss ss sb sb sb sb sb so sb sb so so so sb sb sb sb sb sb sb sI ss}", "engine", row->engine,
 		"terraform-version", row->terraform_version, "destroy", row->destroy, "refresh", row->refresh,
-		"refresh-only", row->refresh_only, "generate-config", row->generate_config, "query", row->query,
-		"debug", row->debug, "json-log", row->json_log, "target-addrs", json_shown(row->target_addrs),
-		"replace-addrs", json_shown(row->replace_addrs), "invoke-addrs", json_shown(row->invoke_addrs),
-		"has-state", row->has_state, "has-init", row->has_init, "has-plan-json", row->has_plan_json,
-		"state-differences", 1, "packages", 1, "watched", row->watched, "json-later", row->json_later,
-		"time-limit", (json_int_t)row->time_limit, "stop", stop_name((enum stop)row->stop));
+		"refresh-only", row->refresh_only, "generate-config", row->generate_config, "query", row->query, "test",
+		json_shown(row->test), "debug", row->debug, "json-log", row->json_log, "target-addrs",
+		json_shown(row->target_addrs), "replace-addrs", json_shown(row->replace_addrs), "invoke-addrs",
+		json_shown(row->invoke_addrs), "has-state", row->has_state, "has-init", row->has_init, "has-plan-json",
+		row->has_plan_json, "state-differences", 1, "packages", 1, "watched", row->watched, "json-later",
+		row->json_later, "time-limit", (json_int_t)row->time_limit, "stop", stop_name((enum stop)row->stop));
 }
 
 json_t *job_document(

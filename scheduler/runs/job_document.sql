@@ -13,7 +13,7 @@
 -- gives: job text, attempt integer, stage text, run text, log text, organization text, organization_id text,
 -- project text, workspace jsonb, working_directory text, configuration_version text, commit jsonb, engine text,
 -- terraform_version text, destroy boolean, refresh boolean, refresh_only boolean, generate_config boolean,
--- query boolean,
+-- query boolean, test jsonb, module text null,
 -- debug boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, invoke_addrs jsonb,
 -- has_state boolean, has_init boolean, has_plan_json boolean, watched boolean, json_later boolean,
 -- time_limit bigint, stop smallint, pool text, waited numeric, waited_free numeric null,
@@ -23,7 +23,7 @@
 select j.id as job, j.attempt, j.stage, r.id as run,
     case j.stage when 'apply' then 'apply' else 'plan' end || substr(r.id, 4) as log,
     g.name as organization, g.id as organization_id, x.name as project,
-    jsonb_build_object('id', w.id, 'name', w.name) as workspace,
+    jsonb_build_object('id', w.id, 'name', coalesce(m.name || '-' || m.provider, w.name)) as workspace,
     i.working_directory, i.configuration_version_id as configuration_version,
     coalesce((
         select jsonb_build_object('sha', k.sha, 'branch', k.branch, 'tag', k.tag)
@@ -37,6 +37,7 @@ select j.id as job, j.attempt, j.stage, r.id as run,
         else i.terraform_version
     end as terraform_version,
     i.is_destroy as destroy, i.refresh, i.refresh_only, i.allow_config_generation as generate_config, r.query,
+    coalesce(i.test, 'null') as test, m.name as module,
     i.debugging_mode as debug, i.json_log,
     coalesce(i.target_addrs, '[]') as target_addrs,
     coalesce(i.replace_addrs, '[]') as replace_addrs,
@@ -70,6 +71,7 @@ join run_inputs i on i.run_id = r.id
 join workspaces w on w.id = j.workspace_id
 join organizations g on g.id = w.organization_id
 join projects x on x.id = w.project_id
+left join registry_modules m on m.id = w.module_id
 cross join lateral (
     select exists (
         select 1

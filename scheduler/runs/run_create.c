@@ -283,6 +283,7 @@ static struct run run_ordered(const struct run_draft *p)
 	run.plan_only |= only_planned(p);
 	run.assessment = order->assessment;
 	run.query = order->query;
+	run.test = order->test;
 	run.auto_apply = auto_apply && !run.plan_only && p->workspace->may_apply;
 	run.save_plan = order->save_plan;
 	run.allow_empty_apply = order->allow_empty_apply;
@@ -332,13 +333,13 @@ static json_t *input_row(const struct run_draft *p)
 		"working_directory", p->workspace->working_directory);
 
 	json_object_update_new(row,
-		json_pack("{sb sb sb sb sb sb sO? sO? so so}", "is_destroy", order->is_destroy, "refresh",
+		json_pack("{sb sb sb sb sb sb sO? sO? so so sO?}", "is_destroy", order->is_destroy, "refresh",
 			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
 			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
-			order->query || (p->workspace->structured_run_output && !order->plain_log), "target_addrs",
-			order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
+			order->query || order->test || (p->workspace->structured_run_output && !order->plain_log),
+			"target_addrs", order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
 			array_or_empty(order->policy_paths), "invoke_action_addrs",
-			array_or_empty(order->invoke_action_addrs)));
+			array_or_empty(order->invoke_action_addrs), "test", order->test));
 	return row;
 }
 

@@ -17,8 +17,10 @@ struct run_create_params {
 	const char *source;                   /* what created it: "tfe-ui", "tfe-api", "terraform+cloud", ... */
 	const char *trigger_reason;           /* NULL: "manual" */
 	enum choice plan_only, auto_apply;
-	bool assessment; /* of the workspace's health (runs/assessments/assessments.h) */
-	bool query;      /* lists resources instead of planning; plan_only is CHOICE_YES then */
+	bool assessment;    /* of the workspace's health (runs/assessments/assessments.h) */
+	bool query;         /* lists resources instead of planning; plan_only is CHOICE_YES then */
+	const json_t *test; /* tests a module in its test bed (store/registry/test_beds.h), as the object says:
+			     * {test-directory, filters, verbose, parallelism}. plan_only is CHOICE_YES then. Or NULL */
 	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;
 	bool debugging_mode;         /* the engine logs at debug level */
 	bool plain_log;              /* the client can't render terraform's JSON lines */

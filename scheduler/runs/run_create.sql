@@ -109,11 +109,11 @@ left join lateral (
 insert into run_inputs
     (run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only,
         allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory,
-        created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, snapshot_sealed,
-        variables_sealed)
+        created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, test,
+        snapshot_sealed, variables_sealed)
 select run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only,
     allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory,
-    created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs,
+    created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, test,
     (:snapshots::bytea[])[u.ordinality], nullif((:variables::bytea[])[u.ordinality], '')
 from jsonb_populate_recordset(null::run_inputs, :inputs::jsonb) with ordinality as u;
 

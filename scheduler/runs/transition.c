@@ -39,6 +39,8 @@ static void note_end(const struct run_change *change)
 
 	if (run->query)
 		metric_addf(M_QUERIES, 1, "outcome=\"%s\"", query_status_name(run));
+	else if (run->test)
+		metric_addf(M_MODULE_TESTS, 1, "outcome=\"%s\"", query_status_name(run));
 	else if (!run->assessment)
 		metric_addf(M_RUNS_ENDED, 1, "outcome=\"%s\",source=\"%s\"", run_statuses[run->status].name,
 			change->row->source);

@@ -323,7 +323,7 @@ def test_hidden_objects_in_queries_and_bodies_are_answered_like_missing_ones(vic
 
 def keys_of(name):
     """The keys of Tenant.ids that stand for the name in some path."""
-    return {name, *{"variable": ["set_variable"], "access": ["project_access"], "outcome": ["policy_outcome"]}.get(name, [])}
+    return {name, *{"variable": ["set_variable", "test_variable"], "access": ["project_access"], "outcome": ["policy_outcome"]}.get(name, [])}
 
 
 # ---- pages ----

@@ -47,3 +47,37 @@ class Modules:
 
     def names(self, **query):
         return [module["attributes"]["name"] for module in self.api.get(self.base, **query).data]
+
+
+class ModuleTests:
+    """The tests of a module of the private registry."""
+
+    def __init__(self, modules, name):
+        self.api, self.module = modules.api, modules.read(name)["id"]
+        self.base = modules.path(name).replace("/registry-modules/", "/tests/registry-modules/", 1)
+
+    def path(self, *rest):
+        return "/".join((self.base, *rest))
+
+    def upload(self, content):
+        """A configuration version with content; its id."""
+        made = self.api.post(self.path("test-runs", "configuration-versions")).data
+        answer = self.api.call("PUT", made["attributes"]["upload-url"], tar_gz(content), {"Authorization": None, "Content-Type": "application/octet-stream"})
+        assert answer.status == 200, answer.text
+        return made["id"]
+
+    def document(self, configuration, **attributes):
+        return document("test-runs", {key.replace("_", "-"): value for key, value in attributes.items()},
+                        **{"configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}})
+
+    def run(self, configuration, **attributes):
+        return self.api.post(self.path("test-runs"), self.document(configuration, **attributes)).data
+
+    def read(self, run):
+        return self.api.get(self.path("test-runs", run["id"])).data["attributes"]
+
+    def act(self, run, action):
+        return self.api.call("POST", self.path("test-runs", run["id"], action))
+
+    def variable(self, key, value, category="env", **attributes):
+        return self.api.post(self.path("vars"), document("vars", {"key": key, "value": value, "category": category, **attributes})).data

@@ -31,6 +31,7 @@ PAGES = {
     "/app/:org/explorer": "Use cases",
     "/app/:org/modules": "1.1.0",
     "/app/:org/modules/:module": "How to use",
+    "/app/:org/modules/:module/tests": "Test runs",
     "/app/:org/projects/:project": "net-prod",
     "/app/:org/projects/:project/settings": "Give access",
     "/app/:org/workspaces/:ws": "terraform_data.one",

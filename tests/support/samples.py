@@ -166,6 +166,10 @@ SAMPLES = {
     "maintenance_windows_update": Sample("maintenance-windows", {**WINDOW, "name": text("updated", "", "x" * 91)}),
     "registry_modules_create": Sample("registry-modules", {"name": name("fine", "a b", "-a", "x" * 65), "provider": text("null", "", "AWS", "a-b"), "registry-name": choice("private"),
                                                            "namespace": text("", "other"), "no-code": only(False)}, unique="name"),
+    "test_runs_create": Sample("test-runs", {
+        "verbose": flag(), "test-directory": text("tests", "../x", "/etc", long=1025), "filters": texts(), "parallelism": number(3, 0, 257),
+        "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
+    }, {"configuration-version": ("configuration-versions", "test_configuration"), "registry-module": ("registry-modules", "module_id")}),
     "module_versions_create": Sample("registry-module-versions", {"version": text("9.9.9", "", "1", "v1.2.3", "01.0.0"), "commit-sha": text("a" * 40, "x" * 65)}),
     "configurations_create": Sample("configuration-versions", {"auto-queue-runs": flag(), "speculative": flag(), "provisional": flag()}, needed=False),
     "states_create": Sample("state-versions", {"serial": number(1, -1), "md5": text("0" * 32, ""), "lineage": text(), "force": flag(), "json-state-outputs": text("e30=", "%%%", long=7)}),

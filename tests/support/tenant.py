@@ -15,7 +15,7 @@ import psycopg
 from support import scim as idp
 from support.api import Api
 from support.browser import Browser
-from support.modules import Modules
+from support.modules import Modules, ModuleTests
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
@@ -168,6 +168,11 @@ class Tenant:
         ids["module_id"] = modules.read(ids["module"])["id"]
         self.api_site.change("update git_jobs set pool_id = %s where module_version_id = %s", ids["pool"], ids["module_version_id"])
         self.fake_worker.describe(f"{self.mark}-module-readme")
+        tests = ModuleTests(modules, ids["module"])
+        ids["test_configuration"] = tests.upload({"main.tf": f"# {self.mark}-tested"})
+        ids["test_run"] = tests.run(ids["test_configuration"], filters=[f"{self.mark}-filter"])["id"]
+        tests.act({"id": ids["test_run"]}, "cancel")
+        ids["test_variable"] = tests.variable(f"{self.mark}_test_variable", f"{self.mark}-value")["id"]
         path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
         assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
 
@@ -308,7 +313,7 @@ class Tenant:
         """The pattern's path to this tenant's objects."""
         ids = {**(ids or self.ids), **self.words}
         ids["relation"] = "users" if pattern.startswith("/teams/") else "workspaces"
-        for prefix, name, key in (("/varsets/", "variable", "set_variable"), ("/team-projects/", "access", "project_access"), ("/policy-set-outcomes/", "outcome", "policy_outcome")):
+        for prefix, name, key in (("/varsets/", "variable", "set_variable"), ("/organizations/:organization/tests/", "variable", "test_variable"), ("/team-projects/", "access", "project_access"), ("/policy-set-outcomes/", "outcome", "policy_outcome")):
             if pattern.startswith(prefix):
                 ids[name] = ids[key]
         return re.sub(r":(\w+)", lambda found: ids[found[1]], pattern)

@@ -13,14 +13,24 @@ static void add_addresses(struct texts *args, const char *flag, const json_t *ad
 	}
 }
 
-void arguments_get(struct texts *args)
+static void add_test_directory(const struct assignment *assignment, struct texts *args)
 {
-	TEXTS_ADD(args, "get", "-no-color");
+	const char *directory = assignment->test ? json_string_at(assignment->test, "test-directory") : NULL;
+
+	if (directory)
+		texts_add(args, "-test-directory=%s", directory);
 }
 
-void arguments_init(struct texts *args)
+void arguments_get(const struct assignment *assignment, struct texts *args)
+{
+	TEXTS_ADD(args, "get", "-no-color");
+	add_test_directory(assignment, args);
+}
+
+void arguments_init(const struct assignment *assignment, struct texts *args)
 {
 	TEXTS_ADD(args, "init", "-input=false", "-no-color", "-get=false");
+	add_test_directory(assignment, args);
 }
 
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
@@ -51,6 +61,21 @@ void arguments_query(const char *var_file, const char *generated, struct texts *
 		texts_add(args, "-var-file=%s", var_file);
 	if (generated)
 		texts_add(args, "-generate-config-out=%s", generated);
+}
+
+void arguments_test(const struct assignment *assignment, const char *var_file, bool parallel, struct texts *args)
+{
+	long long operations = json_int_at(assignment->test, "parallelism", 0);
+
+	TEXTS_ADD(args, "test", "-no-color", "-json");
+	add_test_directory(assignment, args);
+	add_addresses(args, "-filter", json_at(assignment->test, "filters"));
+	if (var_file)
+		texts_add(args, "-var-file=%s", var_file);
+	if (json_bool_at(assignment->test, "verbose", false))
+		texts_add(args, "-verbose");
+	if (parallel && operations > 0)
+		texts_add(args, "-parallelism=%lld", operations);
 }
 
 void arguments_show(const char *plan, struct texts *args)

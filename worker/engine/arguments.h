@@ -6,14 +6,17 @@
 
 #include "worker/engine/variables.h"
 
-void arguments_get(struct texts *args);
+/* Both take the modules and providers of a test run's files, too. */
+void arguments_get(const struct assignment *assignment, struct texts *args);
 /* The init command never fetches modules: `get` does that. */
-void arguments_init(struct texts *args);
+void arguments_init(const struct assignment *assignment, struct texts *args);
 /* The engine writes generated configuration next to the plan, under the plan's name with the suffix ".tf". */
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
 /* Resources that a query finds get configuration, which is in the log's lines too, in a new file of that path; NULL:
  * they get none. */
 void arguments_query(const char *var_file, const char *generated, struct texts *args);
+/* `parallel`: the engine has the flag -parallelism. */
+void arguments_test(const struct assignment *assignment, const char *var_file, bool parallel, struct texts *args);
 void arguments_show(const char *plan, struct texts *args);
 void arguments_schemas(struct texts *args);
 /* `var_file` holds the ephemeral variables of the plan, or is NULL. */

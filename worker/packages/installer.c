@@ -371,7 +371,7 @@ static int start(struct installer *installer, struct err *err)
 		return err_errno(err, installer->path);
 	if (write_files(installer, err) < 0)
 		return -1;
-	arguments_init(&args);
+	arguments_init(&(struct assignment){.test = NULL}, &args);
 	make_env(installer, &view, &env);
 	if (sandbox_prepare(sandbox, &view, &command, &prepared, err) < 0)
 		return -1;

@@ -20,6 +20,7 @@ static const struct {
 	{"cost", "cost"},
 	{"assessment", "assessment"},
 	{"query", "query"},
+	{"test", "test"},
 };
 
 static bool has(const char *list, const char *kind)
@@ -52,7 +53,7 @@ int accept_check(const char *list, struct err *err)
 		if (!is_kind(item))
 			return err_set(err, ERR_INVALID,
 				"--accept: there is no kind of job \"%.64s\": name plan, apply, policy, cost, "
-				"assessment, query and git, separated by commas without spaces, or none",
+				"assessment, query, test and git, separated by commas without spaces, or none",
 				item);
 	return 0;
 }

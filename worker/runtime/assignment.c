@@ -112,6 +112,9 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->credentials = json_at(source, "credentials");
 	to->generate = json_bool_at(source, "generate-config", false);
 	to->query = json_bool_at(source, "query", false);
+	to->test = json_at(source, "test");
+	if (!json_is_object(to->test))
+		to->test = NULL;
 	to->debug = json_bool_at(source, "debug", false);
 	to->time_limit = json_int_at(source, "time-limit", 0);
 	rescue_read(source, to);

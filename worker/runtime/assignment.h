@@ -41,8 +41,9 @@ struct assignment {
 	char *engine_needs;      /* owned; the engine that the job requires (proto/capabilities.h) */
 	char *working_directory; /* owned; relative, "" for the top; no ".." in it */
 	bool destroy, refresh, refresh_only, json_log;
-	bool watched;  /* a terraform CLI that applies without asking watches the run */
-	bool query;    /* of a plan: resources are listed instead (terraform query) */
+	bool watched;       /* a terraform CLI that applies without asking watches the run */
+	bool query;         /* of a plan: resources are listed instead (terraform query) */
+	const json_t *test; /* of a plan: how the module is tested instead (terraform test); or NULL */
 	bool generate; /* the engine may write configuration for imported resources, and for those that a query finds */
 	bool debug;    /* the engine logs at its most verbose level */
 	bool has_state, has_init;

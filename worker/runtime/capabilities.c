@@ -48,6 +48,7 @@ static json_t *list_make(const struct worker *worker)
 		json_array_append_new(list, json_string("cost"));
 	if (has_engine) {
 		json_array_append_new(list, json_string(capability_query));
+		json_array_append_new(list, json_string(capability_test));
 		helper_add(list, capability_identity, "runyard-vault");
 	}
 	if (worker->forwards)

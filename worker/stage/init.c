@@ -86,7 +86,7 @@ void step_get(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "The SSH key can't be written: %s", err.message);
 		return;
 	}
-	arguments_get(&command.args);
+	arguments_get(&job->assignment, &command.args);
 	command_run(job, &command);
 }
 
@@ -104,7 +104,7 @@ void step_init(struct job *job)
 
 	if (!job->init_wanted)
 		return;
-	arguments_init(&command.args);
+	arguments_init(&job->assignment, &command.args);
 	command_run(job, &command);
 }
 

@@ -105,6 +105,10 @@ static void step_plan(struct job *job)
 		query_run(job, given < 0 ? NULL : variables);
 		return;
 	}
+	if (job->assignment.test) {
+		test_run(job, given < 0 ? NULL : variables);
+		return;
+	}
 	arguments_plan(&job->assignment, given < 0 ? NULL : variables, plan, &command.args);
 	command_run(job, &command);
 }
@@ -140,7 +144,7 @@ bool plan_is_shown(const struct job *job)
 {
 	_cleanup_(closep) int plan = -1;
 
-	if (job->assignment.query)
+	if (job->assignment.query || job->assignment.test)
 		return false;
 	if (job->optional)
 		return !job->lost && job->stop == STOP_NONE;

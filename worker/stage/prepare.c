@@ -254,7 +254,7 @@ static void unpack(void *data)
 		err_errno(&unpacking->err, job->folder);
 		return;
 	}
-	job->has_modules = folder_calls_modules(unpacking->folder);
+	job->has_modules = job->assignment.test || folder_calls_modules(unpacking->folder);
 	if (job->assignment.stage == STAGE_PLAN && *job->assignment.commit_sha)
 		pointers_refuse(job->dir.root, job->folder, &unpacking->err);
 	if (job->assignment.stage == STAGE_APPLY)

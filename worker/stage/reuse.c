@@ -12,7 +12,7 @@
  *    environment, the workspace's SSH key, and the configurations of its dynamic credentials, whose tokens are the
  *    workspace's. So a run gets only what its own credentials could get.
  *
- * With a pre-plan hook no init is kept or reused.
+ * With a pre-plan hook, and for the tests of a module, no init is kept or reused.
  *
  * Init also installs the providers that the state names: they must be among the kept ones. exec/pinned decides how
  * long a result is valid. If a part is missing when the result is unpacked, init runs.
@@ -193,7 +193,7 @@ void init_key_make(struct job *job, const char *configuration)
 	json_auto_t *key = json_pack("[sss]", configuration, job->folder, job->assignment.organization_id);
 	_cleanup_(freep) char *text = NULL;
 
-	if (job->host->hooks->present[HOOK_PRE_PLAN]) /* it may change any of them after this */
+	if (job->host->hooks->present[HOOK_PRE_PLAN] || job->assignment.test) /* it may change any of them after this */
 		return;
 	if (add_engine(job, key) < 0)
 		return;

@@ -77,6 +77,8 @@ bool plan_is_shown(const struct job *job);
 void plan_line_came(void *data, const char *line, size_t len);
 /* query.c: lists resources in place of the plan. `var_file` may be NULL. */
 void query_run(struct job *job, const char *var_file);
+/* test.c: tests a module in place of the plan. `var_file` may be NULL. */
+void test_run(struct job *job, const char *var_file);
 void step_show(struct job *job);
 
 /* settle.c: waits for uploads, the log and the last state. */

@@ -122,6 +122,24 @@ void summary_line(const char *line, size_t len, struct job_result *result)
 		json_line(line, len, result);
 }
 
+void summary_test_line(const char *line, size_t len, struct job_result *result)
+{
+	json_auto_t *value = NULL;
+	struct err err = ERR_INIT;
+
+	if (!line_has(line, len, "\"test_summary\"") && !line_has(line, len, "\"diagnostic\""))
+		return;
+	if (json_parse(line, len, &value, &err) < 0)
+		return;
+	error_of_json(value, result);
+	if (!text_equal(json_string_at(value, "type"), "test_summary"))
+		return;
+	result->additions = (int)json_int_at(value, "test_summary.passed", 0);
+	result->changes = (int)json_int_at(value, "test_summary.failed", 0);
+	result->destructions = (int)json_int_at(value, "test_summary.errored", 0);
+	result->imports = (int)json_int_at(value, "test_summary.skipped", 0);
+}
+
 bool summary_line_changes(const char *line, size_t len)
 {
 	return line_has(line, len, *line == '{' ? "\"apply_complete\"" : " complete after ");

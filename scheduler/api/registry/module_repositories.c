@@ -102,7 +102,8 @@ static int connect_respond(struct request *req, struct response *res, const char
 			text_copy(err->pointer, sizeof(err->pointer), IDENTIFIER);
 		return -1;
 	}
-	if (registry_module_read(req->store, id.text, &rows, err) < 0)
+	if (registry_test_config_take(req, id.text, err) < 0 ||
+		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);
 }
@@ -173,7 +174,7 @@ int registry_modules_update(struct request *req, struct response *res, struct er
 	id = row_of(registry_module, &module, 0)->id;
 	registry_audit(req, "registry-modules", id);
 	if (repository_change(req, row_of(registry_module, &module, 0), err) < 0 ||
-		registry_module_read(req->store, id, &changed, err) < 0)
+		registry_test_config_take(req, id, err) < 0 || registry_module_read(req->store, id, &changed, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 200, &changed, err);
 }

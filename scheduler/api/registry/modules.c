@@ -65,13 +65,14 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 
 	(void)err;
 	*ret_resource = resource_new("registry-modules", m->id,
-		json_pack("{ss ss ss ss ss so sb so so so so s{sb sb sb}}", "name", m->name, "namespace", m->namespace,
-			"registry-name", m->registry_name, "provider", m->provider, "status", m->status,
+		json_pack("{ss ss ss ss ss so sb so so so so so s{sb sb sb}}", "name", m->name, "namespace",
+			m->namespace, "registry-name", m->registry_name, "provider", m->provider, "status", m->status,
 			"version-statuses", versions_shown(m, member), "no-code", 0, "vcs-repo",
 			member ? repository_shown(store, m->repository) : json_null(), "publishing-mechanism",
 			json_string_or_null(mechanism_of(m->repository)), "created-at", time_shown(m->created_at),
-			"updated-at", time_shown(m->updated_at), "permissions", "can-delete", manages, "can-resync",
-			manages, "can-retry", manages),
+			"updated-at", time_shown(m->updated_at), "test-config",
+			member ? registry_test_config_shown(m) : json_null(), "permissions", "can-delete", manages,
+			"can-resync", manages, "can-retry", manages),
 		json_pack("{so}", "organization", to_one("organizations", m->organization_name)));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
@@ -236,6 +237,7 @@ int registry_modules_create(struct request *req, struct response *res, struct er
 		return -1;
 	address.organization_id = scope.organization.text;
 	if (registry_module_create(req->store, &address, &id, err) < 0 ||
+		registry_test_config_take(req, id.text, err) < 0 ||
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);

@@ -14,6 +14,12 @@ struct registry_module_row;
  * permission of the row. A route that changes something finds only the organization's own modules. ERR_NOT_FOUND.
  */
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
+/* The id of the private module of the path that the organization of the path may test: its own. ERR_NOT_FOUND. */
+int registry_tested_module(struct request *req, struct id *ret_module, struct err *err);
+/* Sets what the body's test-config says. In the transaction that creates or changes the module. ERR_INVALID. */
+int registry_test_config_take(const struct request *req, const char *module_id, struct err *err);
+/* The attribute test-config. A new reference. */
+json_t *registry_test_config_shown(const struct registry_module_row *module);
 /* One of the requester's organizations with which the organization shares its modules. ERR_NOT_FOUND. */
 int registry_consumer_find(
 	const struct request *req, const char *organization_id, struct id *ret_consumer, struct err *err);

@@ -200,3 +200,69 @@ int query_create_params_read(const struct request *req, struct run_create_params
 		return err_at(err, "/data/attributes/source", "Source must be a text of 1 to %d bytes", MAX_SOURCE);
 	return read_variables(req, ret_order, err);
 }
+
+/* ---- test runs ---- */
+
+/* A path below the configuration, as an argument of the engine. */
+static int test_directory_check(const char *path, struct err *err)
+{
+	_cleanup_(freep) char *copy = mem_text(path);
+	char *rest = copy, *part;
+	bool leaves = *path == '/' || *path == '-';
+
+	while ((part = strsep(&rest, "/")))
+		leaves |= text_equal(part, "..");
+	if (!*path || strlen(path) > MAX_ADDRESS || leaves || !is_printable(path))
+		return err_at(err, "/data/attributes/test-directory",
+			"Test directory must be a path in the configuration of 1 to %d bytes", MAX_ADDRESS);
+	return 0;
+}
+
+static int test_options_read(const struct request *req, json_t **ret_options, struct err *err)
+{
+	enum { MAX_PARALLELISM = 256 };
+	const char *directory = "tests";
+	const json_t *filters = NULL;
+	long long parallelism = 0;
+	bool verbose = false;
+
+	if (body_text(req, "test-directory", &directory, err) < 0 || body_bool(req, "verbose", &verbose, err) < 0 ||
+		body_texts(req, "filters", &filters, err) < 0 || body_int(req, "parallelism", &parallelism, err) < 0 ||
+		list_check(filters, "/data/attributes/filters", "Filters", err) < 0)
+		return -1;
+	if (!directory || !*directory)
+		directory = "tests";
+	if (test_directory_check(directory, err) < 0)
+		return -1;
+	if (body_has(req, "parallelism") && (parallelism < 1 || parallelism > MAX_PARALLELISM))
+		return err_at(err, "/data/attributes/parallelism", "Parallelism must be a number from 1 to %d",
+			MAX_PARALLELISM);
+	*ret_options = json_pack("{ss sO? sb so}", "test-directory", directory, "filters", filters, "verbose", verbose,
+		"parallelism", parallelism ? json_integer(parallelism) : json_null());
+	if (!filters)
+		json_object_set_new(*ret_options, "filters", json_array());
+	return 0;
+}
+
+int test_run_create_params_read(
+	const struct request *req, struct run_create_params *ret_order, json_t **ret_options, struct err *err)
+{
+	bool from_cli = http_header(req->http, "Terraform-Version");
+
+	*ret_order = (struct run_create_params){.actor = req->actor.user.text,
+		.source = from_cli    ? "terraform"
+			: req->bearer ? "tfe-api"
+				      : "tfe-ui",
+		.message = from_cli ? "Queued manually using Terraform" : NULL,
+		.plan_only = CHOICE_YES,
+		.auto_apply = CHOICE_NO};
+	if (body_to_one(req, "configuration-version", "configuration-versions", &ret_order->configuration_version_id,
+		    err) < 0)
+		return -1;
+	if (!ret_order->configuration_version_id)
+		return err_at(err, "/data/relationships/configuration-version", "Configuration version must be given");
+	if (read_variables(req, ret_order, err) < 0 || test_options_read(req, ret_options, err) < 0)
+		return -1;
+	ret_order->test = *ret_options;
+	return 0;
+}

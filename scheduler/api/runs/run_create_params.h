@@ -8,6 +8,10 @@
 /* Reads a new run from the body, without its workspace. Texts and lists are borrowed from the body. ERR_INVALID with a
  * pointer. */
 int run_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err);
+/* The same for a test run of a module, with its options, a new reference that the caller keeps until the run is
+ * created. */
+int test_run_create_params_read(
+	const struct request *req, struct run_create_params *ret_order, json_t **ret_options, struct err *err);
 /* The same for a query run. */
 int query_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err);
 

@@ -42,7 +42,7 @@ int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (!path_object_take(req, PATH_RUN, ret_rows) && run_view(req->store, param(req, "run"), ret_rows, err) < 0)
 		return -1;
-	if (!ret_rows->count)
+	if (!ret_rows->count || run_of(ret_rows)->test)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
 	return may(req, place_of(run_of(ret_rows)), "run", err);
 }

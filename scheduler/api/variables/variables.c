@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/kinds.h"
+#include "scheduler/api/registry/registry.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/variables/variable_input.h"
 #include "scheduler/api/variables/varsets.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/registry/test_beds.h"
 #include "scheduler/store/variables/variables.sql.h"
 #include "scheduler/store/variables/varsets.sql.h"
 
@@ -34,21 +37,49 @@ static int variable_resource(struct store *store, const void *of_row, json_t **r
 	return 0;
 }
 
+static int test_variable_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
+{
+	if (variable_resource(store, of_row, ret_resource, err) < 0)
+		return -1;
+	json_object_del(*ret_resource, "relationships");
+	return 0;
+}
+
+static const struct resource_kind kind_test_variables = {.type = "vars", .make = test_variable_resource};
+
 const struct resource_kind kind_variables = {.type = "vars", .ask = variables_read_all, .make = variable_resource};
 
 /* ---- the owner of variables ---- */
 
-/* The workspace or variable set of the path. */
+/* The workspace or variable set of the path, or the test bed of its module. */
 struct owner {
 	struct id id;
 	struct variable_owner variables;
+	bool is_test_bed; /* which is not named */
+	bool is_module;   /* the path names a module that may be tested; it may have no test bed yet */
 };
+
+/* The first variable makes the test bed. */
+static int module_in_path(struct request *req, struct owner *owner, struct err *err)
+{
+	struct id module;
+
+	owner->is_test_bed = true;
+	if (registry_tested_module(req, &module, err) < 0)
+		return -1;
+	owner->is_module = true;
+	if (text_equal(req->route->method, "POST"))
+		return test_bed_open(req->store, module.text, &owner->id, err);
+	return test_bed_find(req->store, module.text, &owner->id, err);
+}
 
 static int owner_in_path(struct request *req, struct owner *ret_owner, struct err *err)
 {
 	struct scope scope;
 
-	ret_owner->variables = (struct variable_owner){ret_owner->id.text, *param(req, "varset")};
+	*ret_owner = (struct owner){.variables = {ret_owner->id.text, *param(req, "varset")}};
+	if (*param(req, "module"))
+		return module_in_path(req, ret_owner, err);
 	if (ret_owner->variables.is_set) {
 		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -72,7 +103,8 @@ static int variable_read_resource(
 
 	if (variable_read(store, &owner->variables, id, &rows, err) < 0)
 		return -1;
-	return variable_resource(store, row_of(variable, &rows, 0), ret_resource, err);
+	return (owner->is_test_bed ? test_variable_resource : variable_resource)(
+		store, row_of(variable, &rows, 0), ret_resource, err);
 }
 
 /* The list is not paged: clients that import or plan need all variables. */
@@ -93,6 +125,25 @@ int variables_index(struct request *req, struct response *res, struct err *err)
 	if (owner_in_path(req, &owner, err) < 0 || variables_list(req->store, &owner.variables, &rows, err) < 0)
 		return -1;
 	return variables_show(req, res, &rows, err);
+}
+
+int test_variables_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err none = ERR_INIT;
+	struct owner owner;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0)
+		return -1;
+	/* Without a test bed, no owner has the empty id, and the page is empty. */
+	if (owner_in_path(req, &owner, &none) < 0 && (none.kind != ERR_NOT_FOUND || !owner.is_module)) {
+		*err = none;
+		return -1;
+	}
+	if (variables_page(req->store, &owner.variables, (struct list_range){page.size, page.offset}, &rows, err) < 0)
+		return -1;
+	return respond_rows(req, res, &page, &(struct resource_rows){&kind_test_variables, &rows}, err);
 }
 
 int variables_all(struct request *req, struct response *res, struct err *err)

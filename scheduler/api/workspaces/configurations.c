@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/run_create.h"
+#include "scheduler/store/registry/test_beds.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"
 #include "scheduler/store/content/blobs.h"
@@ -44,6 +46,9 @@ static int configuration_of(struct request *req, struct rows *ret_rows, struct e
 	configuration = row_of(configuration, ret_rows, 0);
 	if (req->actor.kind == ACTOR_TASK)
 		return actor_may_for_task(req->store, &req->actor, NULL, configuration->id, err);
+	if (configuration->module_id)
+		return may_with(req, CAN_MANAGE_MODULES, (struct place){.organization = configuration->organization_id},
+			"configuration version", err);
 	if (scope_workspace_id(req, configuration->workspace_id, &scope, &hidden) == 0)
 		return 0;
 	if (hidden.kind != ERR_NOT_FOUND)
@@ -61,15 +66,29 @@ static const char *source_of(const struct request *req)
 	return text_equal(http_header(req->http, "X-Terraform-Integration"), "cloud") ? "terraform+cloud" : "tfe-api";
 }
 
-int configurations_create(struct request *req, struct response *res, struct err *err)
+static int create_respond(
+	struct request *req, struct response *res, const struct configuration_order *order, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(freep) char *url = NULL;
-	struct configuration_order order = {.auto_queue_runs = true, .source = source_of(req)};
-	struct scope scope;
 	struct id id;
 	json_t *resource;
+
+	if (configuration_create(req->store, order, &id, err) < 0 ||
+		configuration_read(req->store, id.text, &rows, err) < 0)
+		return -1;
+	path = mem_printf("/configuration-versions/%s/upload", id.text);
+	url = signed_url(req->store, path);
+	resource = configuration_resource(row_of(configuration, &rows, 0));
+	json_object_set_new(json_object_get(resource, "attributes"), "upload-url", json_string(url));
+	return respond_resource(res, 201, resource);
+}
+
+int configurations_create(struct request *req, struct response *res, struct err *err)
+{
+	struct configuration_order order = {.auto_queue_runs = true, .source = source_of(req)};
+	struct scope scope;
 
 	if (scope_workspace(req, &scope, err) < 0 ||
 		(req->body && body_check(req, "configuration-versions", err) < 0) ||
@@ -79,14 +98,20 @@ int configurations_create(struct request *req, struct response *res, struct err 
 		return -1;
 	order.workspace_id = scope.workspace.text;
 	order.created_by = req->actor.user.text;
-	if (configuration_create(req->store, &order, &id, err) < 0 ||
-		configuration_read(req->store, id.text, &rows, err) < 0)
+	return create_respond(req, res, &order, err);
+}
+
+/* For the tests of a module: clients create the test run after the upload. */
+int test_configurations_create(struct request *req, struct response *res, struct err *err)
+{
+	struct configuration_order order = {.provisional = true, .source = source_of(req)};
+	struct id module, bed;
+
+	if (registry_tested_module(req, &module, err) < 0 || test_bed_open(req->store, module.text, &bed, err) < 0)
 		return -1;
-	path = mem_printf("/configuration-versions/%s/upload", id.text);
-	url = signed_url(req->store, path);
-	resource = configuration_resource(row_of(configuration, &rows, 0));
-	json_object_set_new(json_object_get(resource, "attributes"), "upload-url", json_string(url));
-	return respond_resource(res, 201, resource);
+	order.workspace_id = bed.text;
+	order.created_by = req->actor.user.text;
+	return create_respond(req, res, &order, err);
 }
 
 static const struct inclusion includes[] = {
@@ -205,7 +230,9 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 	if (configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
 	configuration = row_of(configuration, &rows, 0);
-	audit_note_place(req->audit, &(struct place){.workspace = configuration->workspace_id});
+	audit_note_place(req->audit,
+		&(struct place){.organization = configuration->organization_id,
+			.workspace = configuration->module_id ? NULL : configuration->workspace_id});
 	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;

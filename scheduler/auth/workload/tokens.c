@@ -20,25 +20,33 @@ static char *full_workspace(const struct workload *w)
 
 char *workload_subject(const struct workload *w)
 {
-	_cleanup_(freep) char *workspace = full_workspace(w);
+	_cleanup_(freep) char *workspace = NULL;
 
+	if (w->module)
+		return mem_printf("organization:%s:module:%s:operation:test_run", w->organization, w->module);
+	workspace = full_workspace(w);
 	return mem_printf("%s:run_phase:%s", workspace, w->phase);
 }
 
 static json_t *claims_of(const struct store *store, const struct workload *w, const char *audience, const char *id)
 {
 	_cleanup_(freep) char *workspace = full_workspace(w), *subject = workload_subject(w);
+	json_t *claims;
 	long long now = clock_wall_us() / 1000000, seconds = w->seconds;
 
 	if (seconds <= 0 || seconds > MAX_SECONDS)
 		seconds = MAX_SECONDS;
-	return json_pack("{ss ss ss sI sI sI ss ss ss ss ss ss ss ss ss ss}", "jti", id, "iss",
-		store->settings->public_url, "aud", audience, "iat", (json_int_t)now, "nbf",
-		(json_int_t)(now - EARLY_SECONDS), "exp", (json_int_t)(now + seconds), "sub", subject,
-		"terraform_organization_id", w->organization_id, "terraform_organization_name", w->organization,
-		"terraform_project_id", w->project_id, "terraform_project_name", w->project, "terraform_workspace_id",
-		w->workspace_id, "terraform_workspace_name", w->workspace, "terraform_full_workspace", workspace,
-		"terraform_run_id", w->run, "terraform_run_phase", w->phase);
+	claims = json_pack("{ss ss ss sI sI sI ss ss ss ss ss}", "jti", id, "iss", store->settings->public_url, "aud",
+		audience, "iat", (json_int_t)now, "nbf", (json_int_t)(now - EARLY_SECONDS), "exp",
+		(json_int_t)(now + seconds), "sub", subject, "terraform_organization_id", w->organization_id,
+		"terraform_organization_name", w->organization, "terraform_run_id", w->run, "terraform_run_phase",
+		w->phase);
+	if (!w->module)
+		json_object_update_new(claims,
+			json_pack("{ss ss ss ss ss}", "terraform_project_id", w->project_id, "terraform_project_name",
+				w->project, "terraform_workspace_id", w->workspace_id, "terraform_workspace_name",
+				w->workspace, "terraform_full_workspace", workspace));
+	return claims;
 }
 
 /* ---- tokens ---- */
@@ -58,7 +66,7 @@ static void audit(const struct workload *w, const char *audience, const char *id
 			.action = "issue",
 			.resource_type = "workload_identity_token",
 			.resource_id = id,
-			.workspace = w->workspace_id,
+			.workspace = w->module ? NULL : w->workspace_id,
 			.details = details});
 }
 

@@ -15,12 +15,14 @@
 /* The job that a token speaks for. Borrowed. */
 struct workload {
 	const char *organization, *organization_id, *project, *project_id, *workspace, *workspace_id;
+	const char *module;      /* whose tests the job runs, or NULL: they have no workspace */
 	const char *run, *phase; /* "plan" or "apply" */
 	int attempt;
 	long long seconds; /* that the job may take; 0: a day, which is the most */
 };
 
-/* The subject "organization:O:project:P:workspace:W:run_phase:plan". The caller frees it. */
+/* The subject "organization:O:project:P:workspace:W:run_phase:plan", or of the tests of a module
+ * "organization:O:module:M:operation:test_run". The caller frees it. */
 char *workload_subject(const struct workload *workload);
 
 /* The tokens of one job. */

@@ -13,7 +13,7 @@
 -- reads: database_history, maintenance
 -- takes: run_ids text[], lease_seconds integer, max_position integer, keys bytea[], user text
 -- gives: id text, status text, stage text, stages integer, plan_only boolean, assessment boolean, query boolean,
--- save_plan boolean,
+-- test boolean, save_plan boolean,
 -- auto_apply boolean, allow_empty_apply boolean, has_changes boolean, queued boolean, underway boolean,
 -- stopping smallint, before bigint null, since text null, rights bigint, b_id text null, b_status text null,
 -- b_stage text null, b_underway boolean, b_queued boolean, b_seconds bigint, bit integer null, teams text null,
@@ -100,7 +100,7 @@ places as (
         ) t
     ) x
 )
-select r.id, r.status, r.stage, r.stages, r.plan_only, r.assessment, r.query,
+select r.id, r.status, r.stage, r.stages, r.plan_only, r.assessment, r.query, r.test,
     r.save_plan, r.auto_apply, r.allow_empty_apply,
     r.has_changes, r.queued, r.underway, r.stopping,
     case

@@ -65,7 +65,9 @@ where r.id = :id;
 with own as materialized (
     select w.id
     from unnest(:workspace_ids::text[]) i(id)
-    cross join lateral (select id, organization_id from workspaces where id = i.id offset 0) w
+    cross join lateral (
+        select id, organization_id from workspaces where id = i.id and module_id is null offset 0
+    ) w
     where w.organization_id = :organization_id
 ),
 locked as materialized (

@@ -112,7 +112,7 @@ order by s.place;
 
 -- fragment: explorer_seen(mask)
 -- The condition that the requester sees what the mask's right shows of a workspace `w` of the organization.
-w.organization_id = :organization_id and :in_scope(:everywhere, :user, w.id, :mask);
+w.organization_id = :organization_id and w.module_id is null and :in_scope(:everywhere, :user, w.id, :mask);
 
 -- fragment: explorer_health()
 -- The result of the last assessment of a workspace `w`; null: none succeeded yet.

@@ -78,7 +78,7 @@ order by c.created_at, c.id;
 -- index: workspaces_pkey
 -- takes: id text
 -- gives: subscribable
-select id, organization_id from workspaces where id = :id;
+select id, organization_id from workspaces where id = :id and module_id is null;
 
 -- statement: project_subscribable
 -- The project and its organization.

@@ -3,7 +3,7 @@
 -- shape: registry_module
 -- total bigint optional, id text, organization_id text, organization_name text, registry_name text, namespace text,
 -- name text, provider text, status text, versions jsonb, repository jsonb null, created_at timestamptz,
--- updated_at timestamptz
+-- updated_at timestamptz, has_branch boolean, tests_enabled boolean, test_mode text null, test_pool_id text null
 
 -- fragment: registry_module_select()
 -- Modules `m` of organizations `o`. `versions`: the newest first.
@@ -15,10 +15,13 @@ select m.id, m.organization_id, o.name as organization_name, m.registry_name,
             then 'setup_failed'
         when m.repository_id is null or r.looked_at is null or m.tags_due or v.any then 'pending'
         else 'no_version_tags'
-    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository, m.created_at, m.updated_at
+    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository, m.created_at, m.updated_at,
+    m.repository_id is not null and m.branch <> '' as has_branch, m.tests_enabled, b.execution_mode as test_mode,
+    b.pool_id as test_pool_id
 from registry_modules m
 join organizations o on o.id = m.organization_id
 left join vcs_repositories r on r.id = m.repository_id
+left join workspaces b on b.module_id = m.id
 cross join lateral (
     select coalesce(bool_or(x.status = 'ok'), false) as usable,
         coalesce(bool_and(x.status = 'clone_failed'), false) as failed, count(*) > 0 as any,
@@ -160,7 +163,7 @@ update registry_modules set repository_id = :repository_id, branch = :branch, ta
 -- takes: id text, branch text
 -- gives: repository_id text null
 update registry_modules
-set branch = :branch, tags_due = true, updated_at = now()
+set branch = :branch, tags_due = true, tests_enabled = tests_enabled and :branch <> '', updated_at = now()
 where id = :id and repository_id is not null and branch <> :branch
 returning repository_id;
 

@@ -91,10 +91,10 @@ void changes_create(struct changes *changes, const struct run_row *row, const ch
 		run_columns(&row->id, run, json_pack("{ss}", run_statuses[run->status].timestamp, changes->now));
 
 	json_object_update_new(columns,
-		json_pack("{ss ss si sb sb sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
+		json_pack("{ss ss si sb sb sb sb sb sb sb}", "workspace_id", row->workspace.text, "organization_id",
 			row->organization.text, "stages", (int)run->stages, "plan_only", run->plan_only, "assessment",
-			run->assessment, "query", run->query, "save_plan", run->save_plan, "auto_apply",
-			run->auto_apply, "allow_empty_apply", run->allow_empty_apply));
+			run->assessment, "query", run->query, "test", run->test, "save_plan", run->save_plan,
+			"auto_apply", run->auto_apply, "allow_empty_apply", run->allow_empty_apply));
 	add_to(changes, CHANGED_NEW_RUNS, columns);
 	add_new_operation(changes, &row->id, STAGE_PLAN);
 	add_new_operation(changes, &row->id, STAGE_APPLY);
@@ -344,7 +344,7 @@ static void add_message(struct changes *changes, const struct run_change *change
 		.comment = comment,
 		.stages = stages_changed};
 
-	if (change->row->run.assessment)
+	if (change->row->run.assessment || change->row->run.test)
 		return;
 	if (change->verdict->reached_count || comment || json_object_size(stages_changed))
 		outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
@@ -362,17 +362,30 @@ static void add_events(struct changes *changes, const struct run_change *change)
 	add_message(changes, change, comment);
 }
 
-/* Audits the end of a run without a user's request: the actor is the scheduler. */
+/* The run as the API names it. */
+static struct id audited_id(const struct run_row *row)
+{
+	return row->run.query   ? id_sibling(row->id.text, "query")
+		: row->run.test ? id_sibling(row->id.text, "trun")
+				: row->id;
+}
+
+/* Audits the end of a run without a user's request: the actor is the scheduler. No event names a test bed. */
 static void add_audit(struct changes *changes, const struct run_change *change)
 {
+	const struct run_row *row = change->row;
+
 	if (change->actor || change->row->run.assessment || !run_ended(&change->verdict->run) ||
 		run_ended(&change->row->run))
 		return;
 	add_to(changes, CHANGED_AUDITS,
-		json_pack("{ss ss ss ss ss}", "type", change->row->run.query ? "query" : "run", "resource",
-			change->row->run.query ? id_sibling(change->row->id.text, "query").text : change->row->id.text,
-			"workspace", change->row->workspace.text, "organization", change->row->organization.text,
-			"action", run_statuses[change->verdict->run.status].name));
+		json_pack("{ss ss so ss ss}", "type",
+			row->run.query          ? "query"
+				: row->run.test ? "test-run"
+						: "run",
+			"resource", audited_id(row).text, "workspace",
+			json_string_or_null(row->run.test ? NULL : row->workspace.text), "organization",
+			row->organization.text, "action", run_statuses[change->verdict->run.status].name));
 }
 
 static void add_notification(struct changes *changes, const struct run_change *change)

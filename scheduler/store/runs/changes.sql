@@ -14,8 +14,8 @@ jsonb_to_recordset(:rows::jsonb) as u(:columns);
 -- `rows` of this and all following statements: a JSON array.
 -- takes: rows jsonb
 :changes_insert(runs, {
-    id, workspace_id, organization_id, status, stage, stages, plan_only, assessment, query, save_plan, auto_apply,
-    allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, status_timestamps
+    id, workspace_id, organization_id, status, stage, stages, plan_only, assessment, query, test, save_plan,
+    auto_apply, allow_empty_apply, has_changes, queued, underway, stopping, holds, ended, status_timestamps
 });
 
 -- statement: changes_new_operations
@@ -70,15 +70,16 @@ from :changes_rows({run_id text, error text, confirmed_by text, canceled_by text
 where i.run_id = u.run_id;
 
 -- statement: changes_new_jobs
--- A job needs the engine and the version of its plan, or a worker for its stage. A query also needs a worker that makes
--- queries.
+-- A job needs the engine and the version of its plan, or a worker for its stage. A query or a test run also needs a
+-- worker that makes them.
 -- index: operations_pkey, run_inputs_pkey, runs_pkey
 -- takes: like changes_new_runs
 insert into jobs (id, run_id, workspace_id, organization_id, pool_id, stage, class, needs)
 select u.id, u.run_id, u.workspace_id, u.organization_id, u.pool_id, u.stage, u.class,
     coalesce(
         case
-            when u.stage = 'plan' then case when r.query then 'query ' else '' end || 'engine ' || i.terraform_version
+            when u.stage = 'plan' then case when r.query then 'query ' when r.test then 'test ' else '' end || 'engine '
+                || i.terraform_version
             when u.stage <> 'apply' then u.stage
             when p.engine <> '' then p.engine || ' ' || p.terraform_version
         end,

@@ -23,6 +23,7 @@ int run_belongs(struct store *store, const char *run_id, const char *workspace_i
 			.stages = (uint32_t)(row)->stages,                                                             \
 			.assessment = (row)->assessment,                                                               \
 			.query = (row)->query,                                                                         \
+			.test = (row)->test,                                                                           \
 			.plan_only = (row)->plan_only,                                                                 \
 			.save_plan = (row)->save_plan,                                                                 \
 			.auto_apply = (row)->auto_apply,                                                               \

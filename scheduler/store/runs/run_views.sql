@@ -6,7 +6,7 @@
 -- has_changes boolean, underway boolean, queued boolean, stopping smallint, holds boolean, ended boolean,
 -- status_timestamps jsonb, canceled_at timestamptz null, force_cancel_available_at timestamptz null, saved boolean,
 -- ended_at timestamptz null, created_at timestamptz, updated_at timestamptz, assessment boolean, query boolean,
--- hold_stop smallint null,
+-- test boolean, hold_stop smallint null,
 -- hold_engine_ended boolean, hold_past_deadline boolean, hold_settled boolean, hold_restored boolean,
 -- hold_unrecorded boolean, rights bigint, configuration_version_id text, message text, source text,
 -- trigger_reason text, is_destroy boolean, refresh boolean, refresh_only boolean,
@@ -429,11 +429,11 @@ join run_inputs i on i.run_id = o.run_id
 left join agent_pools a on a.id = i.pool_id;
 
 -- statement: operation_view
--- One plan or apply.
+-- One plan or apply; not that of a test run, which only its module shows.
 -- index: plan_exports_run, state_versions_detached, state_versions_run
 -- takes: operation_id text
 -- gives: operation
-:operation_view() where o.id = :operation_id;
+:operation_view() where o.id = :operation_id and not r.test;
 
 -- statement: operation_views_of
 -- Plans and applies by their ids.

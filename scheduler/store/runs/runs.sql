@@ -6,8 +6,9 @@
     (select reason is not null from maintenance) as maintenance;
 
 -- fragment: run_is_shown(r)
--- Whether lists and numbers of runs have the run `r`: assessments and queries are none of them (run_is_hidden).
-(not :r.assessment and not :r.query);
+-- Whether lists and numbers of runs have the run `r`: assessments, queries and test runs are none of them
+-- (run_is_hidden).
+(not :r.assessment and not :r.query and not :r.test);
 
 -- shape: run_place
 -- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
@@ -22,7 +23,7 @@ from workspaces;
 
 -- shape: run_loaded
 -- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
--- plan_only boolean, assessment boolean, query boolean, save_plan boolean, auto_apply boolean,
+-- plan_only boolean, assessment boolean, query boolean, test boolean, save_plan boolean, auto_apply boolean,
 -- allow_empty_apply boolean,
 -- has_changes boolean, queued boolean, underway boolean, stopping smallint, cooled_off boolean,
 -- window_closed boolean, plan_is_stale boolean,
@@ -42,7 +43,7 @@ end;
 -- The columns of run_loaded: runs r with their inputs i, their workspaces w, their plans o and their jobs j. `fetched`
 -- is read for runs with the stage fetch (bit 1) in the queue.
 r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.assessment,
-    r.query, r.save_plan, r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
+    r.query, r.test, r.save_plan, r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping,
     coalesce(r.force_cancel_available_at <= now(), false) as cooled_off,
     :window_closed(r) as window_closed,
     o.base_state_id is distinct from w.current_state_id as plan_is_stale,

@@ -38,6 +38,13 @@ int variables_list(struct store *store, const struct variable_owner *owner, stru
 	return db_query(store->db, ret_rows, err, variables_list, .owner_id = owner->id);
 }
 
+int variables_page(struct store *store, const struct variable_owner *owner, struct list_range range,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, variables_page, .owner_id = owner->id, .limit = range.limit,
+		.offset = range.offset);
+}
+
 int variables_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, variables_read_all, .ids = ids);

@@ -27,6 +27,9 @@ struct variable_owner {
 
 /* All variables of the owner, sorted by key. */
 int variables_list(struct store *store, const struct variable_owner *owner, struct rows *ret_rows, struct err *err);
+/* One page of them, with `total`; a row with a null id if the page is empty. */
+int variables_page(struct store *store, const struct variable_owner *owner, struct list_range range,
+	struct rows *ret_rows, struct err *err);
 /* The variables with these ids, sorted by key. The rows are available later (db_ask). */
 int variables_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */

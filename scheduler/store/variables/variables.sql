@@ -16,8 +16,8 @@ v.id, v.workspace_id, v.varset_id, v.key, v.value_sealed, v.description, v.categ
 --  - 5: the workspace's own variables;
 --  - 6: variables of a run;
 --  - 7 to 11: priority sets, in the reverse order.
--- Ties are resolved by the sets' names: A before B.
-with w as (select id, organization_id, project_id from workspaces where id = :workspace_id),
+-- Ties are resolved by the sets' names: A before B. No set applies to a test bed of a module.
+with w as (select id, organization_id, project_id from workspaces where id = :workspace_id and module_id is null),
 scoped as (
     select s.*, 0 as scope
     from w
@@ -52,8 +52,8 @@ from candidates v
 order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
 
 -- shape: variable
--- id text, workspace_id text null, varset_id text null, key text, value_sealed bytea, description text null,
--- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz,
+-- total bigint optional, id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
+-- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz,
 -- beats_run boolean optional
 
 -- statement: variables_list
@@ -62,6 +62,23 @@ order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
 -- takes: owner_id text
 -- gives: variable
 select :variables_columns() from variables v where :variables_owned() order by v.key, v.category;
+
+-- statement: variables_page
+-- One page of them, with the total in each row; a row with a null id if the page is empty.
+-- index: variables_key, variables_varset_key
+-- takes: owner_id text, limit bigint, offset bigint
+-- gives: variable
+select t.total, f.*
+from (select count(*) as total from variables v where :variables_owned()) t
+left join (
+    select :variables_columns()
+    from variables v
+    where :variables_owned()
+    order by v.key, v.category
+    limit :limit
+    offset :offset
+) f on true
+order by f.key, f.category;
 
 -- statement: variables_read_all
 -- The variables with these ids.

@@ -12,7 +12,7 @@ p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_
     (
         select coalesce(jsonb_agg(m.id order by m.id), '[]')
         from workspaces m
-        where m.pool_id = p.id
+        where m.pool_id = p.id and m.module_id is null
             and :workspace_in_scope(
                 ((:rights_in_organization(:user, p.organization_id)) & 1 <> 0), :user, m.id)
     ) as workspaces,
@@ -85,7 +85,7 @@ with found as (
                 or exists (
                     select 1
                     from workspaces w
-                    where w.organization_id = :organization_id
+                    where w.organization_id = :organization_id and w.module_id is null
                         and (:workspace_id is null or w.id = :workspace_id)
                         and (:workspace_name is null or lower(w.name) = lower(:workspace_name))
                         and :workspace_in_scope(:all_workspaces, :user, w.id)

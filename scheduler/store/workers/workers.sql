@@ -20,8 +20,8 @@ from (select id, pool_id, free, ordered, left_at, capabilities from workers wher
 where pool_id = :pool and left_at is null;
 
 -- fragment: job_kind(j)
--- The kind of job `j` that workers accept or refuse (--accept): its stage, or assessment (class 3), or query.
-case when :j.class = 3 then 'assessment' when :j.needs like 'query %' then 'query' else :j.stage end;
+-- The kind of job `j` that workers accept or refuse (--accept): its stage, or assessment (class 3), or query or test.
+case when :j.class = 3 then 'assessment' else coalesce(substring(:j.needs from '^(query|test) '), :j.stage) end;
 
 -- fragment: worker_takes(k, kind)
 -- Whether the worker `k` takes jobs of the kind: it has no capability such as "no apply" (proto/capabilities.h). A

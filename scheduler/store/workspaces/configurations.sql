@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: configurations_columns()
--- Columns of a configuration version `c`; the commit it came from, and the first run that used it.
-c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id,
+-- Columns of a configuration version `c`; the commit it came from, and the first run that used it. `module_id`: it
+-- is for the tests of that module.
+c.id, c.workspace_id, (select w.organization_id from workspaces w where w.id = c.workspace_id) as organization_id,
+    (select w.module_id from workspaces w where w.id = c.workspace_id) as module_id,
+    c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id,
     c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at,
     (select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id,
     (
         select i.run_id
         from run_inputs i
         join runs r on r.id = i.run_id
-        where i.configuration_version_id = c.id
+        where i.configuration_version_id = c.id and not r.test
         order by r.position
         limit 1
     ) as run_id;
@@ -34,7 +37,8 @@ returning speculative;
 update workspaces set current_configuration_id = :id where id = :workspace_id;
 
 -- shape: configuration
--- total bigint optional, id text, workspace_id text, status text, source text, auto_queue_runs boolean,
+-- total bigint optional, id text, workspace_id text, organization_id text, module_id text null, status text,
+-- source text, auto_queue_runs boolean,
 -- speculative boolean, provisional boolean, blob_id text null, error text null, error_message text null,
 -- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text null
 

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: remote_state_shared()
--- Whether the state of workspace p is shared with workspace c.
-(coalesce((p.settings ->> 'global-remote-state')::boolean, false)
+-- Whether the state of workspace p is shared with workspace c. No state is shared with a test bed of a module.
+(c.module_id is null and (coalesce((p.settings ->> 'global-remote-state')::boolean, false)
         or case when coalesce((p.settings ->> 'project-remote-state')::boolean, false)
             then c.project_id = p.project_id
             else exists (
                 select 1 from remote_state_consumers s where s.workspace_id = p.id and s.consumer_id = c.id
-            ) end);
+            ) end));
 
 -- statement: state_shared
 -- A row if the consumer may read the state of the producer: it is the same workspace, or shares it.
@@ -45,7 +45,7 @@ with may as (
     select c.id
     from workspaces p
     join workspaces c on c.organization_id = p.organization_id and c.id <> p.id
-    where p.id = :workspace_id and c.id = any(:consumer_ids::text[])
+    where p.id = :workspace_id and c.id = any(:consumer_ids::text[]) and c.module_id is null
 ),
 done as (
     insert into remote_state_consumers (workspace_id, consumer_id)

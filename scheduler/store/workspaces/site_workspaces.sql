@@ -20,7 +20,7 @@ with found as (
     from workspaces w
     join organizations o on o.id = w.organization_id
     left join runs r on r.id = coalesce(w.current_run_id, w.latest_run_id)
-    where (:id::text is null or w.id = :id)
+    where w.module_id is null and (:id::text is null or w.id = :id)
         and (
             :search::text is null
             or strpos(lower(w.name), lower(:search)) > 0
@@ -56,5 +56,6 @@ order by f.place;
 select r.status, count(*) as workspaces
 from workspaces w
 left join runs r on r.id = coalesce(w.current_run_id, w.latest_run_id)
+where w.module_id is null
 group by r.status
 order by r.status;

@@ -9,7 +9,7 @@
 select r.status, count(*) as workspaces, count(*) filter (where f.locked_by is not null) as locked
 from workspaces f
 left join runs r on r.id = coalesce(f.current_run_id, f.latest_run_id)
-where f.organization_id = :organization_id
+where f.organization_id = :organization_id and f.module_id is null
     and (:project_ids::text is null or f.project_id = any(string_to_array(:project_ids, ',')))
     and :workspace_in_scope(:everywhere, :user, f.id)
 group by r.status

@@ -209,7 +209,7 @@ with may as (
     select w.id
     from tags t
     join workspaces w on w.organization_id = t.organization_id
-    where t.id = :id and w.id = any(:workspace_ids::text[])
+    where t.id = :id and w.id = any(:workspace_ids::text[]) and w.module_id is null
 ),
 added as (
     insert into tag_bindings (id, tag_id, workspace_id)

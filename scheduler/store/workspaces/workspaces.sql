@@ -40,7 +40,7 @@ left join users u on u.id = w.locked_by
 left join workspace_locks l on l.workspace_id = w.id and l.locked_by = w.locked_by
 left join workspace_holds h on h.job_id = w.hold_job_id
 left join data_retention_policies r on r.workspace_id = w.id
-join projects j on j.id = w.project_id
+join projects j on j.id = w.project_id and w.module_id is null
 cross join lateral (
     select case
         when coalesce((w.settings ->> 'inherits-project-auto-destroy')::boolean, true) then j.settings
@@ -48,11 +48,11 @@ cross join lateral (
 ) d;
 
 -- fragment: workspace_lookup()
--- A quick read for checks.
+-- A quick read for checks. As all reads, it finds no test bed of a module.
 select w.id, w.name, w.organization_id, o.name as organization_name, w.project_id, w.execution_mode,
     w.current_state_id
 from workspaces w
-join organizations o on o.id = w.organization_id;
+join organizations o on o.id = w.organization_id and w.module_id is null;
 
 -- shape: workspace_view
 -- total bigint optional, place bigint null optional, rights bigint, id text, organization_id text,
@@ -225,7 +225,7 @@ exists (
 
 -- fragment: workspaces_listed()
 -- The conditions of a list on workspaces `f`.
-f.organization_id = :organization_id and :workspaces_named()
+f.organization_id = :organization_id and f.module_id is null and :workspaces_named()
     and (:run_status::text is null
             or exists (
                 select 1
@@ -297,11 +297,13 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
     ),
     p as (
         :workspaces_placed({workspaces f :join
-                where f.organization_id = :organization_id and f.id not in (select workspace_id from x)}, {:order}, {},
+                where f.organization_id = :organization_id and f.module_id is null
+                    and f.id not in (select workspace_id from x)}, {:order}, {},
             {limit (select case when ahead then :limit else 0 end from t) offset :offset})
         union all
         :workspaces_placed({workspaces f :join
-                where f.organization_id = :organization_id and f.id not in (select workspace_id from x)}, {:back}, -,
+                where f.organization_id = :organization_id and f.module_id is null
+                    and f.id not in (select workspace_id from x)}, {:back}, -,
             {limit (select case when ahead then 0 else least(:limit, rest) end from t)
                 offset (select greatest(rest - :limit::bigint, 0) from t)})
     )
@@ -466,7 +468,7 @@ for no key update;
 -- index: workspaces_name
 -- takes: organization_id text
 -- gives: there bigint
-select count(*) as there from workspaces where organization_id = :organization_id;
+select count(*) as there from workspaces where organization_id = :organization_id and module_id is null;
 
 -- statement: workspace_create
 -- Creates a workspace in the project, or in the default one. The site's settings say whether all share its
@@ -577,7 +579,7 @@ where w.id = :id and w.resource_count > 0
 with moved as (
     update workspaces
     set project_id = :project_id, updated_at = now()
-    where organization_id = :organization_id and id = any(:ids::text[])
+    where organization_id = :organization_id and id = any(:ids::text[]) and module_id is null
     returning 1
 )
 select count(*) as found

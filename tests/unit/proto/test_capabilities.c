@@ -103,6 +103,19 @@ static void check_allowed(const char *capabilities, const char *needs, const cha
 
 #define QUERYING "[\"tofu 1.15.0\", \"terraform 1.13.3\", \"terraform 1.14.8\", \"terraform 1.14.0-rc1\", \"query\"]"
 
+#define TESTING "[\"tofu 1.10.6\", \"terraform 1.5.7\", \"terraform 1.11.4\", \"test\"]"
+
+static void a_test_run_gets_an_engine_that_has_tests(void **state)
+{
+	(void)state;
+	check(TESTING, "test engine ", "tofu 1.10.6");
+	check(TESTING, "test terraform 1.11.4", "terraform 1.11.4");
+	check(TESTING, "test engine 1.5.7", "no");
+	check("[\"terraform 1.5.7\", \"test\"]", "test engine ", "no");
+	check("[\"terraform 1.11.4\"]", "test engine ", "no");
+	check("[\"download tofu\", \"test\"]", "test engine 1.10.6", "tofu 1.10.6");
+}
+
 static void a_query_gets_a_terraform_that_has_queries(void **state)
 {
 	(void)state;
@@ -218,6 +231,7 @@ int main(void)
 		cmocka_unit_test(only_an_exact_version_is_downloaded),
 		cmocka_unit_test(other_stages_need_their_program),
 		cmocka_unit_test(a_query_gets_a_terraform_that_has_queries),
+		cmocka_unit_test(a_test_run_gets_an_engine_that_has_tests),
 		cmocka_unit_test(a_worker_of_an_earlier_version_gets_any_job_but_queries),
 		cmocka_unit_test(disabled_versions_are_used_only_if_exact),
 		cmocka_unit_test(a_job_fits_waits_or_is_refused),

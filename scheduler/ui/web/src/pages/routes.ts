@@ -51,6 +51,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/explorer", load: () => import("./explorer/explorer.tsx") },
 	{ pattern: "/app/:org/modules", load: () => import("./modules/modules.tsx") },
 	{ pattern: "/app/:org/modules/:module", load: () => import("./modules/module.tsx") },
+	{ pattern: "/app/:org/modules/:module/tests", load: () => import("./modules/tests.tsx") },
 	{ pattern: "/app/:org/queue", load: () => import("./queue/queue.tsx") },
 	{ pattern: "/app/:org/settings/general", load: () => import("./org_settings/general.tsx") },
 	{ pattern: "/app/:org/settings/teams", load: () => import("./org_settings/teams.tsx") },

@@ -9,7 +9,7 @@ import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument, useInterval, useQuery } from "../../core/hooks.ts";
-import { type Resource, text } from "../../core/resource.ts";
+import { may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
@@ -174,6 +174,11 @@ export default function Module({ params }: PageProps) {
 						<>
 							<h1 tabIndex={-1}>{name}</h1>
 							<Facts module={module} />
+							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
+								<p>
+									<a href={pathTo("/app/:org/modules/:module/tests", { org, module: id })}>Tests</a>
+								</p>
+							)}
 							<Usage module={module} />
 							<Versions module={module} />
 							<Uses org={org} module={module} />
