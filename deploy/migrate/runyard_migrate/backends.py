@@ -53,6 +53,12 @@ class CodeSource:
         with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
             for folder, states in zip(wanted, pool.map(lambda folder: self.states(folder, folders[folder], wanted[folder], found), wanted)):
                 self.add(folder, states, wanted[folder], found)
+        self.packed = Path(self.scratch.name) / "code.tar.gz"
+        with open(self.packed, "w+b") as file:
+            self.archive(file)
+            version = digest(file)[1][:16]
+        for item in found.of("configurations"):
+            item.id = version  # other code is uploaded again
         return found
 
     def add(self, folder, states, projects, found):
@@ -78,7 +84,7 @@ class CodeSource:
             state = found.add(Item(kind, key_of(kind, str(serial), key), {"serial": serial}, {}, key, facts={"md5": md5, "size": size, "lineage": lineage}))
             self.files[state.key] = path
             kind = BY_NAME["configurations"]
-            found.add(Item(kind, key_of(kind, "current", key), {}, {}, key, "code"))
+            found.add(Item(kind, key_of(kind, "current", key), {}, {}, key))
 
     def tag(self, relative):
         return re.sub(r"[^A-Za-z0-9_-]+", "-", self.root.name if relative == "." else relative).strip("-").lower()
@@ -146,11 +152,8 @@ class CodeSource:
     # ---- contents ----
 
     def fetch(self, item, file):
-        if item.kind.content == "state":
-            with open(self.files[item.key], "rb") as stored:
-                shutil.copyfileobj(stored, file)
-            return
-        self.archive(file)
+        with open(self.files[item.key] if item.kind.content == "state" else self.packed, "rb") as stored:
+            shutil.copyfileobj(stored, file)
 
     def archive(self, file):
         """The code as a configuration, with cloud blocks in place of the backends'."""

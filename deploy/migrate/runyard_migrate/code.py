@@ -26,21 +26,36 @@ class Block:
         return dict(ATTRIBUTE.findall(self.text))
 
 
+def string_end(text, at):
+    """The end of the quoted string that begins here. An interpolation may have strings and braces of its own."""
+    at += 1
+    while at < len(text):
+        if text[at] == "\\" or text.startswith(("$${", "%%{"), at):
+            at += 2 if text[at] == "\\" else 3
+        elif text[at] == '"':
+            return at + 1
+        elif text.startswith(("${", "%{"), at):
+            at = interpolation_end(text, at + 2)
+        else:
+            at += 1
+    return len(text)
+
+
+def interpolation_end(text, at):
+    depth = 1
+    while at < len(text) and depth:
+        if text[at] == '"':
+            at = string_end(text, at)
+            continue
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
 def skip(text, at):
     """The end of the string, comment or heredoc that begins here, or None."""
     if text[at] == '"':
-        depth, at = 0, at + 1
-        while at < len(text):
-            if text[at] == "\\":
-                at += 1
-            elif text.startswith(("${", "%{"), at):
-                depth += 1
-            elif text[at] == "}" and depth:
-                depth -= 1
-            elif text[at] == '"' and not depth:
-                return at + 1
-            at += 1
-        return len(text)
+        return string_end(text, at)
     if text[at] == "#" or text.startswith("//", at):
         end = text.find("\n", at)
         return len(text) if end < 0 else end
@@ -106,7 +121,8 @@ def renamed(block, host, organization):
         else:
             head, _, rest = text.partition("{")
             inner = re.search(r"\n([ \t]+)\S", rest)
-            text = f"{head}{{\n{inner.group(1) if inner else '    '}{name} = {json.dumps(value)}{rest}"
+            end = "\r\n" if rest.startswith("\r") else "\n"
+            text = f"{head}{{{end}{inner.group(1) if inner else '    '}{name} = {json.dumps(value)}{rest}"
     return text
 
 

@@ -54,6 +54,8 @@ class Migration:
             return ApiSource(source_client(self.options), self.old, self.options, self.progress)
         if (Path(self.options.source) / "export.json").exists() or self.options.command == "import":
             return FileSource(self.options.source, self.old)
+        if self.options.command == "export":
+            raise Trouble("export reads servers")
         return CodeSource(self.options, self.new, self.progress)
 
     def progress(self, text):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Union
 
 from .client import Failure
-from .kinds import BY_NAME, KINDS, OPTIONAL, Kind, owners
+from .kinds import BY_NAME, KINDS, OPTIONAL, RUNYARD_ONLY, Kind, owners
 
 
 def quoted(text):
@@ -75,6 +75,7 @@ class Reader:
         self.client, self.organization, self.states, self.parallel = client, organization, states, parallel
         self.kinds = [kind for kind in KINDS if kinds is None or kind.name in kinds]
         self.progress = progress or (lambda text: None)
+        self.absent = set()  # kinds that the server does not have
 
     def read(self):
         found = Inventory(self.organization)
@@ -122,7 +123,9 @@ class Reader:
             if why.status == 404 and parent and parent.kind.name == "workspaces" and self.gone(parent):
                 found.items.pop(parent.key, None)
                 found.notes.append({"object": parent.key, "why": "was deleted while the list was read"})
-            elif not (why.status in (404, 405) and kind.name in OPTIONAL):
+            elif why.status in (404, 405) and kind.name in OPTIONAL:
+                self.absent |= {kind.name} & RUNYARD_ONLY
+            else:
                 found.problem(f"{parent.key + '/' if parent else ''}{kind.name}", why)
             return []
 
@@ -134,8 +137,10 @@ class Reader:
         path = "/".join(quoted(attributes.get(name)) for name in ("registry-name", "namespace", "name", "provider"))
         return self.client.get(f"organizations/{quoted(self.organization)}/registry-modules/{path}")["data"]
 
-    @staticmethod
-    def skipped(kind, parent):
+    def skipped(self, kind, parent):
+        """Lists that are known to be empty: most servers limit the rate of requests."""
+        if kind.name in self.absent or kind.name in ("tags", "data-retention") and parent.facts.get(kind.name) is False:
+            return True
         if kind.name == "remote-state-consumers":
             return parent.attributes.get("global-remote-state") or parent.attributes.get("project-remote-state")
         return kind.name.startswith("registry-provider-") and "public/" in parent.key
@@ -196,6 +201,9 @@ class Reader:
                 return None  # shared by another organization
         item.facts.update({name: attributes[name] for name in ("locked", "locked-reason", "size", "md5", "created-at", "lineage", "status") if name in attributes})
         relations = resource.get("relationships") or {}
+        if kind.name == "workspaces":
+            item.facts["tags"] = attributes.get("tag-names") != []
+            item.facts["data-retention"] = (relations.get("data-retention-policy") or {"data": True}).get("data", True) is not None
         if kind.name == "state-versions":
             item.facts["url"] = attributes.get("hosted-state-download-url") or f"state-versions/{item.id}/download"
         if kind.name == "oauth-clients":

@@ -193,9 +193,10 @@ KINDS = (
     Kind("configurations", "", (), owner="workspaces", key=lambda a, r: "current", content="configuration"),
 )
 BY_NAME: Dict[str, Kind] = {kind.name: kind for kind in KINDS}
-# The source need not have these: Runyard alone has them, or an edition of TFE.
-OPTIONAL = {"schedules", "maintenance-windows", "project-windows", "organization-windows", "explorer-views", "data-retention",
-            "organization-data-retention", "reserved-tag-keys", "project-tags", "workspace-tags", "project-notifications", "team-notifications",
+# The source need not have these.
+RUNYARD_ONLY = {"schedules", "maintenance-windows", "project-windows", "organization-windows"}
+OPTIONAL = RUNYARD_ONLY | {"explorer-views", "data-retention", "organization-data-retention",
+            "reserved-tag-keys", "project-tags", "workspace-tags", "project-notifications", "team-notifications",
             "gpg-keys", "registry-providers"}
 
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The patches of cloud and backend blocks, and the files of Atlantis: without servers."""
+
+import subprocess
+import sys
+
+import pytest
+
+from support.migration import PACKAGE
+
+sys.path.insert(0, str(PACKAGE))
+from runyard_migrate import atlantis, code, content  # noqa: E402
+
+CONFIGURATION = '''# terraform { cloud { organization = "in a comment" } }
+locals {
+  text = "terraform { backend \\"s3\\" {} } ${lookup({ "}" = 1 }, "{")}"
+  more = <<-END
+    terraform {
+      cloud {}
+    }
+    END
+}
+
+terraform { /* { */
+  required_providers {
+    aws = { source = "hashicorp/aws" }
+  }
+
+  cloud {
+    # where we work
+    hostname     = "app.terraform.io"
+    organization = "acme" # ours
+
+    workspaces {
+      tags = ["net"]
+    }
+  }
+}
+
+module "backend" {
+  source = "./cloud"
+}
+'''
+
+
+def test_a_cloud_block_is_found_among_strings_comments_and_heredocs():
+    (block,) = code.blocks(CONFIGURATION)
+    assert (block.kind, block.text.count("\n"), block.attributes["organization"]) == ("cloud", 8, "acme")
+
+
+@pytest.mark.parametrize("text, patched", [
+    (CONFIGURATION, CONFIGURATION.replace('"app.terraform.io"', '"runyard.example.com"').replace('"acme" # ours', '"new" # ours')),
+    ('terraform {\n  backend "remote" {\n    organization = "acme"\n    workspaces { prefix = "a-" }\n  }\n}\n',
+     'terraform {\n  backend "remote" {\n    hostname = "runyard.example.com"\n    organization = "new"\n    workspaces { prefix = "a-" }\n  }\n}\n'),
+    ('terraform {\n  cloud {\n    organization = "another"\n  }\n}\n', None),
+    ('terraform {\n  cloud {\n    hostname = "tfe.example.com"\n    organization = "acme"\n  }\n}\n', None),
+    ('terraform {\r\n  cloud {\r\n    organization = "acme"\r\n  }\r\n}', 'terraform {\r\n  cloud {\r\n    hostname = "runyard.example.com"\r\n    organization = "new"\r\n  }\r\n}'),
+])
+def test_a_patch_leads_code_to_the_new_server(tmp_path, text, patched):
+    path = tmp_path / "net/main.tf"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    patch = code.server_patch(tmp_path, "app.terraform.io", "acme", "runyard.example.com", "new")
+    assert bool(patch) == bool(patched)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    if patched:
+        subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=tmp_path, check=True)
+        assert path.read_bytes() == patched.encode()
+
+
+def test_the_yaml_of_atlantis():
+    text = 'version: 3\nprojects:\n- dir: a # one\n  name: "x: y"\n  autoplan: {}\n- name: b\n  dir: \'it\'\'s\'\n  when: ["*.tf", x]\nworkflows:\n  w:\n    steps: [init]\n'
+    with pytest.raises(ValueError):
+        atlantis.parse("a: 1\n   b: 2\n")
+    made = atlantis.parse(text)
+    assert [project.get("name") for project in made["projects"]] == ["x: y", "b"]
+    assert made["projects"][1]["dir"] == "it's" and made["projects"][1]["when"] == ["*.tf", "x"] and made["workflows"] == {"w": {"steps": ["init"]}}
+
+
+@pytest.mark.parametrize("text", [
+    b'{"version":4,"terraform_version":"1.9.8","serial":12,"lineage":"abc","outputs":{"serial":1}}',
+    b'{\n  "outputs": {"serial": 5, "lineage": "no"},\n  "serial": 12,\n  "lineage": "abc"\n}\n',
+    b'{"version": 4, "terraform_version": "a\\"b", "serial": 12, "lineage": "abc", "resources": []}'])
+def test_serial_and_lineage_of_a_state(tmp_path, text):
+    with open(tmp_path / "state", "w+b") as file:
+        file.write(text)
+        assert content.state_head(file) == (12, "abc")
