@@ -11,6 +11,7 @@ import pytest
 from support.api import Api
 from support.configurations import applying
 from support.gate import Gate
+from support.modules import OUTPUT, Modules
 from support.receiver import says
 from support.runyard import KEYS, Scheduler
 from support.servers import Postgres
@@ -84,6 +85,16 @@ def ended(api, run):
     return api.status(run) in ("applied", "planned_and_finished", "errored", "discarded", "canceled")
 
 
+def described(modules):
+    return modules.api.get(f"registry-modules/{modules.read('kept')['id']}/description", module_version="1.0.0").data["attributes"]["root"]
+
+
+def content(modules):
+    """The archive that engines download."""
+    path = f"{modules.api.url}/api/registry/v1/modules/{modules.api.organization}/kept/null/1.0.0/download"
+    return modules.api.call("GET", modules.api.call("GET", path).headers["X-Terraform-Get"]).body
+
+
 def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker, notifier, broker, redis, gate, request, ask):
     two = [scheduler(lease_seconds=LEASE) for _ in range(2)]
     api = request.getfixturevalue("api")
@@ -98,11 +109,17 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     confirmed = api.run_files(waiting, {"main.tf": 'resource "terraform_data" "two" {}\n'})
     api.wait_status(confirmed, "planned")
 
+    modules = Modules(api)
+    modules.publish("kept", "1.0.0", {"README.md": "# Kept", "main.tf": OUTPUT % "kept"})
+    until(lambda: described(modules), "the version is described")
+    published = (modules.read("kept", "1.0.0")["attributes"], described(modules), content(modules))
+
     acknowledged = {workspace: serial(api, workspace) for workspace in load.workspaces}
     folder = postgres.folder / "backup"
     postgres.back_up(folder)
     command(database, "backup-mark")
     until(lambda: two[0].metric("runyard_last_backup_timestamp_seconds") > time.time() - 600, "the metric shows the backup")
+    modules.publish("kept", "2.0.0")
     count = load.applied
     until(lambda: load.applied > count + 1, "runs are applied after the backup")
     api.act(confirmed, "apply")
@@ -158,6 +175,11 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     for (workspace,) in ask("select workspace_id from workspace_holds where until is not null and workspace_id <> %s", held):
         command(database, "holds", "release", workspace, "the apply of the load that was in flight")
     api.wait_status(queued, "applied")
+
+    # The registry has the versions of the backup, with their content and description.
+    assert [item["version"] for item in modules.read("kept")["attributes"]["version-statuses"]] == ["1.0.0"]
+    assert (modules.read("kept", "1.0.0")["attributes"], described(modules), content(modules)) == published
+    modules.publish("kept", "2.0.0")
 
     # All else settles, with the secrets and states of the backup.
     for workspace in load.workspaces:

@@ -60,6 +60,19 @@ def test_the_webhook_of_a_tag_makes_a_version(module):
     assert "can't be read" in module.read("1.1.0")["error"]
 
 
+def test_the_content_of_a_version_outlives_the_files_of_its_commit(module):
+    site = module.site
+    module.tag("v1.0.0")
+    until(lambda: module.versions() == {"1.0.0": "ok"}, "the version is there")
+    ((blob, content),) = site.ask("select v.blob_id, v.content_id from registry_module_versions v join registry_modules m on m.id = v.module_id where m.id = %s", module.modules.read("network")["id"])
+    until(lambda: site.ask("select state, blob_id from vcs_contents where id = %s", content) == [("absent", None)], "no configuration needs the commit")
+    site.change("update loose_blobs set look_at = now() where blob_id = %s", blob)
+    until(lambda: not site.ask("select 1 from loose_blobs where blob_id = %s", blob), "the blob was looked at")
+    assert site.ask("select count(*) from blobs where id = %s", blob) == [(1,)]
+    path = f"{module.modules.api.url}/api/registry/v1/modules/{module.modules.api.organization}/network/null/1.0.0/download"
+    assert module.modules.api.call("GET", module.modules.api.call("GET", path).headers["X-Terraform-Get"]).status == 200
+
+
 def test_an_organization_with_which_a_module_is_shared_does_not_see_its_repository(module):
     admin, consumer = Api(module.site.scheduler.url, module.site.tokens["token"]), module.site.stranger()
     owner = module.modules.api.organization
