@@ -63,6 +63,9 @@ class CutOver:
         waiting = [change for change in self.comparison.changes() if change.action in (SECRET, OPERATOR) and self.comparison.source.workspace_of(change.item) == item.key]
         if waiting:
             raise Stop("waits for you: " + "; ".join(f"{change.item.key}: {change.why}" for change in waiting))
+        repo = item.attributes.get("vcs-repo")
+        if repo and not self.comparison.has_connection(self.comparison.connection(repo["connection"])):
+            raise Stop(f"waits for you: the target has no VCS connection {self.comparison.connection(repo['connection'])}")
         self.lock_source(item)
         try:
             self.move(item)

@@ -240,6 +240,8 @@ def test_documented_answers_are_moved(migrate, there):
     secrets = migrate.fill_secrets()
     out = migrate.run("apply", "--secrets", secrets, status=3)
     assert "\nfailed" not in out, print(out)
+    out = migrate.run("cut-over", "network", "--secrets", secrets, status=3)
+    assert "the target has no VCS connection github https://github.com" in out  # before anything is locked
     base = f"organizations/{there.organization}"
     client = {"name": "our GitHub", "service-provider": "github", "http-url": "https://github.com", "api-url": "https://api.github.com", "oauth-token-string": "x"}
     there.post(f"{base}/oauth-clients", {"data": {"type": "oauth-clients", "attributes": client}})
