@@ -32,7 +32,7 @@ endfunction()
 install_process(scheduler runyard-scheduler.service)
 install_process(notifier runyard-notifier.service)
 install_process(worker runyard-worker@.service)
-install(TARGETS runyard-saml RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT scheduler)
+install(TARGETS runyard-saml runyard-openpgp RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT scheduler)
 install(TARGETS runyard-keeper runyard-network runyard-sandbox runyard-git runyard-inspect runyard-policy runyard-vault RUNTIME DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
 install(PROGRAMS deploy/systemd/runyard-cgroup-reset DESTINATION ${RUNYARD_HELPER_DIR} COMPONENT worker)
 

@@ -8,12 +8,13 @@
 
 #define SITE(method, path, handler, permission, format, limit, executor)                                               \
 	int handler(struct request *req, struct response *res, struct err *err);
-#define API      SITE
-#define SIGNED   SITE
-#define WORKER   SITE
-#define NOTIFIER SITE
-#define SCIM     SITE
-#define REGISTRY SITE
+#define API           SITE
+#define SIGNED        SITE
+#define WORKER        SITE
+#define NOTIFIER      SITE
+#define SCIM          SITE
+#define REGISTRY      SITE
+#define REGISTRY_KEYS SITE
 #include "scheduler/api/routes.def"
 #undef SITE
 #undef API
@@ -22,5 +23,6 @@
 #undef NOTIFIER
 #undef SCIM
 #undef REGISTRY
+#undef REGISTRY_KEYS
 
 #endif

@@ -364,6 +364,7 @@ static bool route_changes(const struct route *route)
 {
 	return !text_equal(route->method, "GET") && route->permission != CAN_CALL_BACK &&
 		(text_starts(route->pattern, "/api/v2/") || text_starts(route->pattern, SIGNED_PREFIX "/") ||
+			text_starts(route->pattern, REGISTRY_KEYS_PREFIX "/") ||
 			text_starts(route->pattern, SCIM_PREFIX "/"));
 }
 

@@ -17,6 +17,8 @@ const struct route routes[] = {
 	{#method, SCIM_PREFIX path, handler, permission, format, limit, executor},
 #define REGISTRY(method, path, handler, permission, format, limit, executor)                                           \
 	{#method, REGISTRY_PREFIX path, handler, permission, format, limit, executor},
+#define REGISTRY_KEYS(method, path, handler, permission, format, limit, executor)                                      \
+	{#method, REGISTRY_KEYS_PREFIX path, handler, permission, format, limit, executor},
 #include "scheduler/api/routes.def"
 };
 

@@ -11,6 +11,7 @@
  * (store/workspaces/remote_state.h).
  *  - The entitlements of the organization.
  *  - The modules of its registry, and of organizations that share theirs with it.
+ *  - The private providers of its registry.
  */
 
 #include "scheduler/rights/rights.h"

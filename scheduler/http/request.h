@@ -25,7 +25,7 @@ struct log_sender;
 struct objects;
 struct path_object;
 struct publisher;
-struct saml_helper;
+struct helper;
 struct vcs_lookup;
 
 /* The parts of the server that all its requests share. */
@@ -33,13 +33,15 @@ struct services {
 	struct buckets *buckets;       /* rate limits (auth/buckets.h) */
 	struct control *control;       /* holds workers' requests (api/internal/control.h) */
 	struct event_hub *events;      /* event streams of clients (events/hub.h) */
+	struct log_sender *archives;   /* sends archives of providers */
 	struct log_sender *logs;       /* sends long logs (api/runs/logs/log_sender.h) */
 	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
 	struct objects *objects;       /* the object store for large content, or NULL */
 	struct listener *vcs_events;   /* reads deliveries of VCS providers (background/vcs/events.h) */
 	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
-	struct saml_helper *saml;      /* reads SAML's XML (auth/saml/helper.h) */
+	struct helper *saml;           /* reads SAML's XML (auth/saml/provider.h) */
+	struct helper *openpgp;        /* reads OpenPGP keys and signatures (auth/openpgp/openpgp.h) */
 };
 
 struct request {

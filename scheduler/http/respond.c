@@ -74,11 +74,24 @@ void response_reset(struct response *res, size_t headers)
 		.status = 200, .body = BUF_INIT(SIZE_MAX / 2), .extra = answer->extra, .own = answer->own};
 }
 
+static json_t *error_shown(const struct err *err, const char *status, const char *detail)
+{
+	json_t *error = json_pack("{s:s, s:s, s:s}", "status", status, "title", err_title(err), "detail", detail);
+
+	if (!error) /* the detail has bytes of the request that are not UTF-8 */
+		error = json_pack("{s:s, s:s}", "status", status, "title", err_title(err));
+	if (err->pointer[0])
+		json_object_set_new(error, "source", json_pack("{s:s}", "pointer", err->pointer));
+	return error;
+}
+
 void respond_error(struct response *res, const struct err *err)
 {
 	struct err shown = *err;
-	char status[16];
-	json_t *error;
+	/* Each line of the message about a field is an error of its own. */
+	const char *lines = shown.pointer[0] ? "\n" : "";
+	char status[16], *rest = shown.message, *detail;
+	json_t *errors;
 
 	/* Internal errors are not shown to clients. The log has the message. */
 	if (shown.kind == ERR_NONE || shown.kind == ERR_INTERNAL) {
@@ -91,12 +104,10 @@ void respond_error(struct response *res, const struct err *err)
 		text_copy(res->http->retry_after, sizeof(res->http->retry_after), "2");
 	}
 	snprintf(status, sizeof(status), "%d", err_http_status(shown.kind));
-	error = json_pack("{s:s, s:s, s:s}", "status", status, "title", err_title(&shown), "detail", shown.message);
-	if (!error) /* the detail has bytes of the request that are not UTF-8 */
-		error = json_pack("{s:s, s:s}", "status", status, "title", err_title(&shown));
-	if (shown.pointer[0])
-		json_object_set_new(error, "source", json_pack("{s:s}", "pointer", shown.pointer));
-	answer_document(res, err_http_status(shown.kind), JSON_API, json_pack("{s:[o]}", "errors", error));
+	errors = json_array();
+	while ((detail = strsep(&rest, lines)))
+		json_array_append_new(errors, error_shown(&shown, status, detail));
+	answer_document(res, err_http_status(shown.kind), JSON_API, json_pack("{s:o}", "errors", errors));
 }
 
 /* ---- pages ---- */

@@ -13,8 +13,10 @@
 
 /* The prefix of the routes for identity providers. Their errors have the form of SCIM. */
 #define SCIM_PREFIX "/scim/v2"
-/* The prefix of the routes by which engines find modules. */
+/* The prefix of the routes by which engines find modules and providers. */
 #define REGISTRY_PREFIX "/api/registry/v1"
+/* The prefix of the routes for GPG keys. */
+#define REGISTRY_KEYS_PREFIX "/api/registry/private/v2"
 
 struct request;
 struct response;
@@ -78,7 +80,7 @@ bool route_blocks(const struct route *route);
 extern const struct route routes[];
 extern const size_t routes_count;
 
-enum { ROUTE_PARAMS = 6 };
+enum { ROUTE_PARAMS = 8 };
 
 struct route_match {
 	struct {

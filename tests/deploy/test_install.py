@@ -6,7 +6,7 @@ import subprocess
 
 from support.release import PROCESSES, ROOT, files, install
 
-HELPERS = "keeper", "network", "sandbox", "git", "inspect", "policy", "vault", "saml"
+HELPERS = "keeper", "network", "sandbox", "git", "inspect", "policy", "vault", "saml", "openpgp"
 MAN_PAGES = {f"/usr/share/man/man8/runyard-{process}.8" for process in PROCESSES} | {"/usr/share/man/man1/runyard-migrate.1"}
 UNITS = {"scheduler": "runyard-scheduler.service", "worker": "runyard-worker@.service", "notifier": "runyard-notifier.service"}
 

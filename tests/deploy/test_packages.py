@@ -11,7 +11,7 @@ from support.release import PROCESSES, files, run
 
 # Further programs that the process starts; libraries are found by dpkg-shlibdeps. runyard-policy loads the libcurl that the worker links.
 NEEDS = {
-    "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3", "liblasso3", "libseccomp2"},
+    "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3", "liblasso3", "librnp0", "libseccomp2"},
     "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
     "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "tzdata", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
 }
@@ -41,7 +41,7 @@ def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder)
         assert f"/usr/bin/runyard-{process}" in files(unpacked[process])
     assert [path for path in files(unpacked["worker"]) if "libexec" in path] == [
         f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "git", "keeper", "network", "policy", "sandbox", "vault")]
-    assert [path for path in files(unpacked["scheduler"]) if "libexec" in path] == ["/usr/libexec/runyard/runyard-saml"]
+    assert [path for path in files(unpacked["scheduler"]) if "libexec" in path] == ["/usr/libexec/runyard/runyard-openpgp", "/usr/libexec/runyard/runyard-saml"]
 
 
 def test_units_start_programs_of_their_package(unpacked):

@@ -39,8 +39,8 @@ ATTRIBUTES = {
     "identity-provider-id": "identity-providers", "scim-group-id": "scim-groups", "site-admin-group-scim-id": "scim-groups", "ssh-key-assignments.id": "ssh-keys",
     "target_ids": "workspaces",
 }
-# Attributes with ids of other systems.
-OF_OTHER_SYSTEMS = {"aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}
+# Attributes with ids of other systems. A key-id counts when a signature is uploaded (tests/integration/registry/test_providers.py).
+OF_OTHER_SYSTEMS = {"key-id", "aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}
 # Other attributes that the API requires with an attribute or a relation.
 BESIDE = {
     "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},

@@ -23,7 +23,8 @@ from support.routes import table
 from support.samples import DOCUMENTS, SAMPLES, document_of
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, Tenant, digest, leaks, missing_ids
 
-BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2", "REGISTRY": "/api/registry/v1"}
+BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 64, "WORKER": "/api/worker/v1", "NOTIFIER": "/api/notifier/v1", "SCIM": "/scim/v2", "REGISTRY": "/api/registry/v1",
+         "REGISTRY_KEYS": "/api/registry/private/v2"}
 
 # ---- the permissions of each kind of token ----
 
@@ -51,7 +52,8 @@ NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WIT
 # 409. A result gets 204, like one that came too late.
 REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}}
 # The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
-OF_ANY_RUN = {"organizations_entitlements", "registry_versions", "registry_download", "registry_download_latest", "registry_module_latest", "registry_version_show"}
+OF_ANY_RUN = {"organizations_entitlements", "registry_versions", "registry_download", "registry_download_latest", "registry_module_latest", "registry_version_show",
+              "registry_provider_versions", "registry_provider_download"}
 # A token of one workspace reads this of its organization and its owner.
 OF_ANY_WORKSPACE = {"account_details", "organizations_read", "organizations_entitlements", "organizations_capacity"}
 # No path names the organization: it is the caller's own.
@@ -73,9 +75,11 @@ class Kind:
             return ONLY_READS
         if route.permission in self.holds or route.handler in self.handlers:
             return None
-        if route.kind not in ("API", "REGISTRY") or route.permission in REFUSED:
+        if route.kind not in ("API", "REGISTRY", "REGISTRY_KEYS") or route.permission in REFUSED:
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
         statuses = NOT_FOUND if self.refusal in (NO_CSRF, ONLY_READS) else self.refusal
+        if route.handler == "gpg_keys_create" and statuses is NOT_FOUND:
+            return {403}  # as clients of the API expect it
         return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is NOT_FOUND else statuses
 
 
@@ -208,7 +212,8 @@ def body_of(route, victim):
 def query_of(route, victim):
     filters = {"states_index": f"filter[organization][name]={victim.api.organization}&filter[workspace][name]={victim.ids['name']}",
                "run_triggers_index": "filter[run-trigger][type]=inbound", "team_workspaces_index": f"filter[workspace][id]={victim.ids['workspace']}",
-               "team_projects_index": f"filter[project][id]={victim.ids['project']}", "module_versions_read": f"module_version={victim.ids['module_version']}"}
+               "team_projects_index": f"filter[project][id]={victim.ids['project']}", "module_versions_read": f"module_version={victim.ids['module_version']}",
+               "gpg_keys_index": f"filter[namespace]={victim.api.organization}"}
     if route.kind == "WORKER" and ":job" in route.path:
         return "?offset=0"
     return f"?{filters[route.handler]}" if route.handler in filters else ""
@@ -256,7 +261,7 @@ def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim
             message = f"{kind.name}: {route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}"
             if answer.status >= 500 or expected is not None and not statuses(route, answer) <= expected:
                 wrong.append(message)
-            own = kind.handlers is OF_ANY_WORKSPACE and route.handler == "account_details" or kind.handlers is OF_ANY_RUN and route.handler == "registry_download"
+            own = kind.handlers is OF_ANY_WORKSPACE and route.handler == "account_details" or kind.handlers is OF_ANY_RUN and route.handler in ("registry_download", "registry_provider_download")
             if not own and not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
                 wrong.append(f"{message}: shows {found}")
         after = digest(api_site.database)
@@ -471,6 +476,10 @@ def own_ids(route, victim, session):
         name = f"vtm-{uuid.uuid4()}"
         Modules(victim.api).publish(name, victim.ids["module_version"])
         return {**victim.ids, "module": name}
+    if route.handler in ("registry_providers_delete", "provider_versions_delete", "provider_platforms_delete"):
+        name = f"vtm-{uuid.uuid4()}"
+        victim.publish_provider(name)
+        return {**victim.ids, "registry_provider": name}
     if route.handler not in ("workspaces_delete", "workspaces_safe_delete", "admin_workspaces_delete"):
         return victim.ids
     name = f"vtm-{uuid.uuid4()}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROUTES = Path(__file__).parents[2] / "scheduler/api/routes.def"
-ROW = re.compile(r'^(SITE|API|SIGNED|WORKER|NOTIFIER|SCIM|REGISTRY)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+)\)', re.M)
+ROW = re.compile(r'^(SITE|API|SIGNED|WORKER|NOTIFIER|SCIM|REGISTRY|REGISTRY_KEYS)\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+),\s*(\w+)\)', re.M)
 
 
 class Route(NamedTuple):
@@ -25,7 +25,7 @@ class Route(NamedTuple):
 def table():
     """Every row."""
     found = [Route(*row) for row in ROW.findall(ROUTES.read_text())]
-    assert len(found) == len(re.findall(r"^[A-Z]+\([A-Z]+,", ROUTES.read_text(), re.M)), "a row is not like the others"
+    assert len(found) == len(re.findall(r"^[A-Z_]+\([A-Z]+,", ROUTES.read_text(), re.M)), "a row is not like the others"
     return found
 
 

@@ -171,6 +171,10 @@ SAMPLES = {
         "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),
     }, {"configuration-version": ("configuration-versions", "test_configuration"), "registry-module": ("registry-modules", "module_id")}),
     "module_versions_create": Sample("registry-module-versions", {"version": text("9.9.9", "", "1", "v1.2.3", "01.0.0"), "commit-sha": text("a" * 40, "x" * 65)}),
+    "registry_providers_create": Sample("registry-providers", {"name": name("fine", "a b", "-a", "x" * 65), "registry-name": choice("private"), "namespace": text("", "other")}, unique="name"),
+    "provider_versions_create": Sample("registry-provider-versions", {"version": text("9.9.9", "", "1", "v1.2.3"), "key-id": text("0123456789ABCDEF", "", "x" * 65), "protocols": texts(["5.0"], ["nonsense"])}),
+    "provider_platforms_create": Sample("registry-provider-version-platforms", {
+        "os": text("linux", "", "Linux"), "arch": text("arm64", "", "arm 64"), "filename": text("provider.zip", "", "a/b", ".zip"), "shasum": text("a" * 64, "", "x" * 129)}),
     "configurations_create": Sample("configuration-versions", {"auto-queue-runs": flag(), "speculative": flag(), "provisional": flag()}, needed=False),
     "states_create": Sample("state-versions", {"serial": number(1, -1), "md5": text("0" * 32, ""), "lineage": text(), "force": flag(), "json-state-outputs": text("e30=", "%%%", long=7)}),
     "states_roll_back": Sample("state-versions", {}, {"rollback-state-version": ("state-versions", "state")}),
@@ -302,6 +306,8 @@ DOCUMENTS = {
     "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
     "registry_modules_update": lambda world: {"data": {"type": "registry-modules", "attributes": {}}},
+    "gpg_keys_create": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"], "ascii-armor": "forged"}}},
+    "gpg_keys_update": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"]}}},
     "module_versions_update": lambda world: {"data": {"type": "module-versions", "attributes": {"deprecation": {"deprecated-status": "Undeprecated"}}}},
     **{handler: lambda world: {"data": {"type": "registry-modules", "attributes": {"vcs-repo": {"identifier": "group/terraform-null-forged", "oauth-token-id": world["oauth_token"]}}}}
        for handler in ("registry_modules_connect", "registry_modules_connect_token")},

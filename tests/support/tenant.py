@@ -17,9 +17,10 @@ from support.api import Api
 from support.browser import Browser
 from support.modules import Modules, ModuleTests
 from support.people import People
+from support.providers import Providers, zip_of
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
-OBJECT_IN_BODY = {"registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+OBJECT_IN_BODY = {"gpg_keys_create", "registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
@@ -92,6 +93,7 @@ class Tenant:
         self.make_runs()
         self.make_rows()
         self.make_module()
+        self.make_provider()
 
     def make(self, key, path, type, attributes, relations=None):
         """Creates an object by the API and keeps its id under the key."""
@@ -175,6 +177,17 @@ class Tenant:
         ids["test_variable"] = tests.variable(f"{self.mark}_test_variable", f"{self.mark}-value")["id"]
         path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
         assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
+
+    def make_provider(self):
+        """A provider of the private registry, with a version for one platform, and its key."""
+        providers, ids = Providers(self.api), self.ids
+        ids.update({"registry_provider": f"{self.mark}-provider", "provider_version": "1.0.0-rc", "os": "linux", "arch": "amd64", "gpg_key": providers.key.key_id})
+        ids["provider_version_id"] = self.publish_provider(ids["registry_provider"])
+        ids["registry_provider_id"] = providers.read(ids["registry_provider"])["id"]
+        ids["provider_platform_id"] = providers.read(ids["registry_provider"], "versions", ids["provider_version"], "platforms", ids["os"], ids["arch"])["id"]
+
+    def publish_provider(self, name):
+        return Providers(self.api).publish(name, self.ids["provider_version"], {"linux_amd64": zip_of({"provider": f"{self.mark}-provider-content".encode()})})
 
     def tool_version(self, tool):
         """A version that the site's admins list, with the tenant's mark in it."""

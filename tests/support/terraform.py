@@ -49,6 +49,7 @@ class Terraform:
             return ""
         lines = "".join(f'    "{name}" = "{self.site.scheduler.url}/api/v2/"\n' for name in SERVICES)
         lines += f'    "modules.v1" = "{self.site.scheduler.url}/api/registry/v1/modules/"\n'
+        lines += f'    "providers.v1" = "{self.site.scheduler.url}/api/registry/v1/providers/"\n'
         return f'host "{HOST}" {{\n  services = {{\n{lines}  }}\n}}\n'
 
     def credentials(self, token):

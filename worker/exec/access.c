@@ -17,13 +17,14 @@ static int add_services(struct buf *out, const char *host, const char *url)
 	static const char *const names[] = {"state.v2", "tfe.v2", "tfe.v2.1", "tfe.v2.2"};
 	_cleanup_(freep) char *api = mem_printf("%s/api/v2/", url);
 	_cleanup_(freep) char *modules = mem_printf("%s/api/registry/v1/modules/", url);
+	_cleanup_(freep) char *providers = mem_printf("%s/api/registry/v1/providers/", url);
 
 	if (buf_text(out, "host ") < 0 || hcl_quote(out, host) < 0 || buf_text(out, " {\n  services = {\n") < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (add_pair(out, names[i], api) < 0)
 			return -1;
-	if (add_pair(out, "modules.v1", modules) < 0)
+	if (add_pair(out, "modules.v1", modules) < 0 || add_pair(out, "providers.v1", providers) < 0)
 		return -1;
 	return buf_text(out, "  }\n}\n");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/internal/run_tokens.h"
 
-/* The routes that terraform_remote_state, tfe_outputs and the installation of modules need, and those of the run
+/* The routes that terraform_remote_state, tfe_outputs and the installation of modules and providers
+ * need, and those of the run
  * itself. */
 static const handler_fn readable[] = {
 	organizations_entitlements,
@@ -22,6 +23,8 @@ static const handler_fn readable[] = {
 	registry_download_latest,
 	registry_module_latest,
 	registry_version_show,
+	registry_provider_versions,
+	registry_provider_download,
 };
 
 static bool is_readable(const struct request *req)

@@ -48,6 +48,7 @@ static const char *const handlers[] = {
 #define NOTIFIER                         SITE
 #define SCIM                             SITE
 #define REGISTRY                         SITE
+#define REGISTRY_KEYS                    SITE
 #include "scheduler/api/routes.def"
 };
 

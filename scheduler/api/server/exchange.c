@@ -136,7 +136,9 @@ static void not_found_unify(const struct request *req, struct err *err)
 	bool unseen = len >= strlen(end) && text_equal(err->message + len - strlen(end), end);
 
 	if (err->kind == ERR_NOT_FOUND && unseen && req->route &&
-		(text_starts(req->route->pattern, "/api/v2/") || text_starts(req->route->pattern, REGISTRY_PREFIX "/")))
+		(text_starts(req->route->pattern, "/api/v2/") ||
+			text_starts(req->route->pattern, REGISTRY_PREFIX "/") ||
+			text_starts(req->route->pattern, REGISTRY_KEYS_PREFIX "/")))
 		*err = (struct err){.kind = ERR_NOT_FOUND, .message = "not found"};
 }
 

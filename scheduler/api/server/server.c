@@ -12,7 +12,9 @@
 #include "scheduler/api/server/thread_store.h"
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/auth/buckets.h"
-#include "scheduler/auth/saml/helper.h"
+#include "scheduler/auth/helper/helper.h"
+#include "scheduler/auth/openpgp/openpgp.h"
+#include "scheduler/auth/saml/provider.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/store/content/objects.h"
@@ -180,6 +182,7 @@ static void parts_stop(struct api *api)
 {
 	executors_stop(api->executors);
 	log_sender_stop(api->services.logs);
+	log_sender_stop(api->services.archives);
 	control_stop(api->services.control);
 	callback_relay_stop(api->services.relay);
 }
@@ -189,8 +192,10 @@ static void api_free(struct api *api)
 	parts_stop(api);
 	httpd_stop(api->observer);
 	executors_free(api->executors);
-	saml_helper_free(api->services.saml);
+	helper_free(api->services.saml);
+	helper_free(api->services.openpgp);
 	log_sender_free(api->services.logs);
+	log_sender_free(api->services.archives);
 	control_free(api->services.control);
 	callback_relay_free(api->services.relay);
 	thread_stores_free(api->stores);
@@ -206,6 +211,7 @@ static int parts_start(struct api *api, struct err *err)
 	if (observer_start(api, err) < 0 || control_start(api->settings.database_url, &services->control, err) < 0 ||
 		callback_relay_start(&services->relay, err) < 0 ||
 		log_sender_start(api->stores, services->objects, &services->logs, err) < 0 ||
+		log_sender_start(api->stores, services->objects, &services->archives, err) < 0 ||
 		executors_start(api->stores, services, &api->executors, err) < 0)
 		return -1;
 	return httpd_run(api, err);
@@ -229,7 +235,8 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 			.publisher = settings->publisher,
 			.objects = settings->objects}};
 	answers_init(&api->settings.installation);
-	api->services.saml = saml_helper_new();
+	api->services.saml = helper_new(&saml_helper);
+	api->services.openpgp = helper_new(&openpgp_helper);
 	result = parts_start(api, err);
 	if (result == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));

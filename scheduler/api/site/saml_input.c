@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/auth/saml/helper.h"
+#include "scheduler/auth/helper/helper.h"
 #include "scheduler/auth/saml/metadata_fetch.h"
 #include "scheduler/saml/wire.h"
 
@@ -117,7 +117,7 @@ static int metadata_parse(const struct request *req, const char *document, json_
 
 	if (!request)
 		return err_at(err, AT "idp-metadata", "The metadata is not UTF-8");
-	if (saml_helper_ask(req->services->saml, request, ret_metadata, &why) == 0)
+	if (helper_ask(req->services->saml, request, ret_metadata, &why) == 0)
 		return 0;
 	if (why.kind == ERR_INVALID)
 		return err_at(err, AT "idp-metadata", "The metadata is not acceptable: %s", why.message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/site/saml_input.h"
-#include "scheduler/auth/saml/helper.h"
+#include "scheduler/auth/helper/helper.h"
 #include "scheduler/store/access/identity_providers.h"
 
 /* The settings of sign-in by SAML, for site admins. */
@@ -14,7 +14,7 @@ static json_t *problems_of(const struct request *req, const struct saml_provider
 
 	if (!provider->id.text[0])
 		return json_array();
-	if (saml_helper_ask(req->services->saml, saml_request(req->store, provider, "settings"), &answer, &err) < 0)
+	if (helper_ask(req->services->saml, saml_request(req->store, provider, "settings"), &answer, &err) < 0)
 		return json_pack("[s]", err.message);
 	return json_incref(json_object_get(answer, "problems"));
 }

@@ -35,6 +35,7 @@ int site_discovery(struct request *req, struct response *res, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(services); i++)
 		json_object_set_new(document, services[i], json_string("/api/v2/"));
 	json_object_set_new(document, "modules.v1", json_string(REGISTRY_PREFIX "/modules/"));
+	json_object_set_new(document, "providers.v1", json_string(REGISTRY_PREFIX "/providers/"));
 	json_object_set_new(document, "login.v1",
 		json_pack("{ss s[s] ss ss s[ii]}", "client", OAUTH_CLIENT, "grant_types", "authz_code", "authz",
 			OAUTH_AUTHORIZE_PATH, "token", OAUTH_TOKEN_PATH, "ports", OAUTH_PORT_LOW, OAUTH_PORT_HIGH));

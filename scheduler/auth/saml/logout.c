@@ -12,7 +12,7 @@ static int url_ask(const struct saml_site *site, json_t *request, char **ret_url
 	json_auto_t *answer = NULL;
 
 	json_object_set_new(request, "id", json_string(id));
-	if (saml_helper_ask(site->helper, request, &answer, err) < 0)
+	if (helper_ask(site->helper, request, &answer, err) < 0)
 		return -1;
 	*ret_url = mem_text(json_string_at(answer, "url"));
 	return 0;
@@ -81,7 +81,7 @@ int saml_logout_take(
 	*ret_url = NULL;
 	json_object_set_new(request, "query", json_string_or_null(message->query));
 	json_object_set_new(request, "message", json_string_or_null(message->message));
-	if (saml_helper_ask(site->helper, request, &answer, err) < 0)
+	if (helper_ask(site->helper, request, &answer, err) < 0)
 		return -1;
 	if (!text_equal(json_string_at(answer, "kind"), "request"))
 		return 0;

@@ -2,8 +2,17 @@
 #include "scheduler/auth/saml/provider.h"
 
 #include "common/clock.h"
+#include "scheduler/auth/helper/helper.h"
+#include "scheduler/saml/wire.h"
 #include "scheduler/store/access/identity_providers.sql.h"
 #include "scheduler/store/content/seals.h"
+
+const struct helper_spec saml_helper = {
+	.program = "runyard-saml",
+	.seconds = SAML_SECONDS,
+	.unavailable = "Sign-in by SAML is not available at the moment: try again in a minute.",
+	.busy = "Too many people sign in by SAML at this moment: try again in a minute.",
+};
 
 static const struct {
 	const char *name, *fallback;

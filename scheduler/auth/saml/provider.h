@@ -11,6 +11,8 @@
 #define SAML_AUTH_PATH     "/users/saml/auth"
 #define SAML_LOGOUT_PATH   "/users/saml/logout"
 
+struct helper_spec;
+
 enum { SAML_NONCE_BYTES = 20 };
 
 /* Owned; saml_provider_release cleanses the key. */
@@ -42,6 +44,8 @@ const char *saml_text(const struct saml_provider *provider, const char *name);
 bool saml_flag(const struct saml_provider *provider, const char *name);
 long long saml_number(const struct saml_provider *provider, const char *name);
 
+/* The helper process runyard-saml, which alone reads SAML's XML (auth/helper/helper.h). */
+extern const struct helper_spec saml_helper;
 /* A request to the helper (scheduler/saml/wire.h) with both parties and the time. A new reference. */
 json_t *saml_request(const struct store *store, const struct saml_provider *provider, const char *operation);
 /* An id of a message: "_" and hexadecimal digits. The caller frees it. */

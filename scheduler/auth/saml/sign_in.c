@@ -26,7 +26,7 @@ int saml_begin(const struct saml_site *site, struct sign_in_attempt_order order,
 	}
 	json_object_set_new(request, "id", json_string(id));
 	json_object_set_new(request, "relay_state", json_string(ret_attempt->state));
-	if (saml_helper_ask(site->helper, request, &answer, err) < 0)
+	if (helper_ask(site->helper, request, &answer, err) < 0)
 		return -1;
 	*ret_url = mem_text(text_or_empty(json_string_at(answer, "url")));
 	return 0;
@@ -86,7 +86,7 @@ int saml_accept(const struct saml_site *site, const char *response, const char *
 	request = saml_request(site->store, site->provider, "response");
 	json_object_set_new(request, "response", json_string(response));
 	json_object_set_new(request, "request_id", json_string_or_null(request_id));
-	if (saml_helper_ask(site->helper, request, &answer, err) < 0)
+	if (helper_ask(site->helper, request, &answer, err) < 0)
 		return -1;
 	json_object_set_new(answer, "state", json_string_or_null(request_id ? state : NULL));
 	code = crypto_token("");

@@ -17,13 +17,13 @@
  */
 
 #include "scheduler/auth/identity/attempts.h"
-#include "scheduler/auth/saml/helper.h"
+#include "scheduler/auth/helper/helper.h"
 #include "scheduler/auth/saml/provider.h"
 
 /* The context of a step. Borrowed. */
 struct saml_site {
 	struct store *store;
-	struct saml_helper *helper;
+	struct helper *helper;
 	const struct saml_provider *provider;
 };
 

@@ -6,7 +6,8 @@
 -- in the bundle of a policy evaluation that has no result yet (policy_evaluations_open). The second are locked
 -- by an upload that is about to refer to them.
 -- index: configuration_versions_blob, git_jobs_blob, loose_blobs_look, operation_blobs_blob,
--- operations_log_blob, policies_blob, registry_module_inspections_blob, registry_module_versions_blob
+-- operations_log_blob, policies_blob, registry_module_inspections_blob, registry_module_versions_blob,
+-- registry_provider_platforms_blob, registry_provider_versions_blob
 -- takes: max bigint
 -- gives: looked bigint
 with looked as (
@@ -36,6 +37,8 @@ loose as (
             (select true from policies where blob_id = l.blob_id limit 1),
             (select true from registry_module_versions where blob_id = l.blob_id limit 1),
             (select true from registry_module_inspections where blob_id = l.blob_id limit 1),
+            (select true from registry_provider_versions where blob_id = l.blob_id limit 1),
+            (select true from registry_provider_platforms where blob_id = l.blob_id limit 1),
             (select true from policy_set_versions where blob_id = l.blob_id limit 1)) is null
 ),
 free as (

@@ -81,7 +81,7 @@ int saml_metadata(struct request *req, struct response *res, struct err *err)
 	json_auto_t *answer = NULL;
 
 	if (saml_provider_read(req->store, &provider, err) < 0 ||
-		saml_helper_ask(req->services->saml, saml_request(req->store, &provider, "metadata"), &answer, err) < 0)
+		helper_ask(req->services->saml, saml_request(req->store, &provider, "metadata"), &answer, err) < 0)
 		return -1;
 	buf_text(&document, text_or_empty(json_string_at(answer, "document")));
 	return respond_bytes(res, "application/samlmetadata+xml", &document);

@@ -66,6 +66,9 @@ class Objects:
                 create(key, path, type, attributes)
         ids.update({"registry": "private", "namespace": org.organization, "module": "there", "module_provider": "null"})
         create("module_id", f"{base}/registry-modules", "registry-modules", {"name": ids["module"], "provider": ids["module_provider"]})
+        ids["registry_provider"], ids["provider_version"] = "there", "1.0.0"
+        create("registry_provider_id", f"{base}/registry-providers", "registry-providers", {"name": "there", "namespace": org.organization, "registry-name": "private"})
+        create("provider_version_id", f"{base}/registry-providers/private/{org.organization}/there/versions", "registry-provider-versions", {"version": "1.0.0", "key-id": "none"})
         self.rows(org, ids)
         return ids
 

@@ -517,7 +517,8 @@ static void credentials_and_services_are_set_for_the_apis_host(void **state)
 			"\"http://127.0.0.1:80/api/v2/\"\n"
 			"    \"tfe.v2.1\" = \"http://127.0.0.1:80/api/v2/\"\n    \"tfe.v2.2\" = "
 			"\"http://127.0.0.1:80/api/v2/\"\n"
-			"    \"modules.v1\" = \"http://127.0.0.1:80/api/registry/v1/modules/\"\n  }\n}\n"},
+			"    \"modules.v1\" = \"http://127.0.0.1:80/api/registry/v1/modules/\"\n"
+			"    \"providers.v1\" = \"http://127.0.0.1:80/api/registry/v1/providers/\"\n  }\n}\n"},
 		{"https://runyard.example.com", "", ""},
 		{"", "t", ""},
 	};

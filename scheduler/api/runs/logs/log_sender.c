@@ -8,8 +8,8 @@
 #include "common/log.h"
 #include "scheduler/api/runs/logs/log_lines.h"
 #include "scheduler/api/server/thread_store.h"
+#include "scheduler/store/content/blobs.h"
 #include "scheduler/store/content/contents.h"
-#include "scheduler/store/runs/logs.h"
 
 /* MAX_LINE: a worker's lines are not longer than 1 MiB. A longer line becomes several JSON lines. */
 enum { THREADS = 2, MAX_LINE = 2 << 20, MAX_JSON = 16 * MAX_LINE };
@@ -21,7 +21,8 @@ struct transfer {
 	enum state state; /* under the sender's lock, as `again` */
 	bool again;       /* while BUSY: the client wants more */
 	struct http_stream *stream;
-	struct id user, operation;
+	struct id user, content;
+	int (*read)(struct store *store, const struct blob_range *range, struct buf *out, struct err *err);
 	long long from, to; /* the rest that is to be read */
 	bool json;
 	struct buf line;  /* JSON: the beginning of a line that is not read to its end */
@@ -87,29 +88,29 @@ static struct transfer *queue_next(struct log_sender *sender)
 
 /* ---- one step of a transfer ---- */
 
-/* Reads the next piece of the log, also from the object store. */
+/* Reads the next piece, also from the object store. */
 static int piece_read(struct transfer *t, struct buf *piece, struct err *err)
 {
 	_cleanup_(contents_release) struct contents contents = {.count = 0};
 	struct store *store = thread_store(t->sender->stores);
 	const long long left = t->to - t->from;
-	const struct log_range range = {t->operation.text, t->from, left < LOG_PIECE ? left : LOG_PIECE};
+	const struct blob_range range = {t->content.text, t->from, left < LOG_PIECE ? left : LOG_PIECE};
 	int result;
 
 	store->contents = &contents;
-	result = log_output_read(store, &range, piece, err);
+	result = t->read(store, &range, piece, err);
 	while (result < 0 && contents.wanted.key[0]) {
 		*err = (struct err)ERR_INIT;
 		buf_cut(piece, 0);
 		result = contents_fetch(&contents, t->sender->objects, err);
 		if (result == 0)
-			result = log_output_read(store, &range, piece, err);
+			result = t->read(store, &range, piece, err);
 	}
 	store->contents = NULL;
 	if (result < 0)
 		return -1;
 	if (!piece->len)
-		return err_set(err, ERR_INTERNAL, "the log ends before its length");
+		return err_set(err, ERR_INTERNAL, "the content ends before its length");
 	t->from += (long long)piece->len;
 	return 0;
 }
@@ -172,7 +173,7 @@ static bool transfer_step(struct transfer *t, struct err *err)
 static void transfer_end(struct transfer *t, const struct err *err)
 {
 	if (err->kind != ERR_NONE)
-		log_warn("a log is broken off", "operation", t->operation.text, "error", err->message, NULL);
+		log_warn("a log or an archive is broken off", "content", t->content.text, "error", err->message, NULL);
 	if (err->kind != ERR_NONE || t->from < t->to || t->ready.len)
 		http_stream_fail(t->stream);
 	else
@@ -255,13 +256,14 @@ static struct transfer *place_take(struct log_sender *sender, const struct log_o
 	if (t) {
 		*t = (struct transfer){.sender = sender,
 			.state = BUSY,
+			.read = order->read,
 			.from = order->from,
 			.to = order->to,
 			.json = order->json,
 			.line = BUF_INIT(MAX_LINE + LOG_PIECE),
 			.ready = BUF_INIT(MAX_JSON)};
 		text_copy(t->user.text, ID_SIZE, order->user);
-		text_copy(t->operation.text, ID_SIZE, order->operation_id);
+		text_copy(t->content.text, ID_SIZE, order->content_id);
 	}
 	pthread_mutex_unlock(&sender->mutex);
 	return t;
@@ -273,7 +275,7 @@ int log_send(struct log_sender *sender, const struct log_order *order, struct ht
 	struct transfer *t = place_take(sender, order);
 
 	if (!t)
-		return err_set(err, ERR_UNAVAILABLE, "too many logs are being sent: try again");
+		return err_set(err, ERR_UNAVAILABLE, "too many logs or archives are being sent: try again");
 	t->stream = *ret_stream = http_stream_new(2 * LOG_PIECE);
 	http_stream_watch(t->stream, transfer_wanted, t);
 	pthread_mutex_lock(&sender->mutex);

@@ -5,6 +5,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/logs/log_lines.h"
 #include "scheduler/api/runs/logs/log_sender.h"
+#include "scheduler/store/content/blobs.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/logs.sql.h"
 
@@ -94,6 +95,11 @@ static void content_range_add(struct response *res, const struct byte_range *ran
 	http_add_header(res->http, "Content-Range", value);
 }
 
+static int output_read(struct store *store, const struct blob_range *range, struct buf *out, struct err *err)
+{
+	return log_output_read(store, &(struct log_range){range->id, range->from, range->len}, out, err);
+}
+
 /* Long logs are sent in pieces. A HEAD request gets the same headers. */
 static int log_stream(struct request *req, struct response *res, const struct log_order *order, struct err *err)
 {
@@ -108,7 +114,7 @@ static int log_stream(struct request *req, struct response *res, const struct lo
 
 static int log_short(struct request *req, struct response *res, const struct log_order *order, struct err *err)
 {
-	const struct log_range range = {order->operation_id, order->from, order->to - order->from};
+	const struct log_range range = {order->content_id, order->from, order->to - order->from};
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(LOG_PIECE), lines = BUF_INIT(JSON_FACTOR * LOG_PIECE);
 
 	if (log_output_read(req->store, &range, &bytes, err) < 0)
@@ -137,7 +143,9 @@ static int text_answer(struct request *req, struct response *res, const struct s
 	if (partial && range.to - range.from > MAX_RANGE)
 		range.to = range.from + MAX_RANGE;
 	if (bytes_answer(req, res,
-		    &(struct log_order){req->actor.user.text, log->operation_id, range.from, range.to, false}, err) < 0)
+		    &(struct log_order){
+			    req->actor.user.text, log->operation_id, output_read, range.from, range.to, false},
+		    err) < 0)
 		return -1;
 	if (partial) {
 		res->http->status = 206;
@@ -150,8 +158,8 @@ static int text_answer(struct request *req, struct response *res, const struct s
 static int json_answer(struct request *req, struct response *res, const struct served_log *log, struct err *err)
 {
 	file_name_add(res, log, "json");
-	return bytes_answer(
-		req, res, &(struct log_order){req->actor.user.text, log->operation_id, 0, log->length, true}, err);
+	return bytes_answer(req, res,
+		&(struct log_order){req->actor.user.text, log->operation_id, output_read, 0, log->length, true}, err);
 }
 
 static int log_answer(struct request *req, struct response *res, const char *kind, struct err *err)

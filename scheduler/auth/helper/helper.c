@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/auth/saml/helper.h"
+#include "scheduler/auth/helper/helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,18 +19,19 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/process.h"
-#include "scheduler/saml/wire.h"
+#include "scheduler/helper/wire.h"
 
 enum {
 	WAIT_MS = 1000,  /* until the helper is free: the threads that wait serve other requests, too */
 	MAX_WAITING = 8, /* requests */
 };
 
-struct saml_helper {
+struct helper {
 	pthread_mutex_t lock;
 	pthread_cond_t freed;
 	bool busy; /* a request is under way: its thread alone uses the members below */
 	int waiting;
+	const struct helper_spec *spec;
 	char *program;
 	pid_t pid; /* 0: none */
 	int fd;    /* -1: none */
@@ -38,7 +39,7 @@ struct saml_helper {
 
 /* ---- the process ---- */
 
-static void process_end(struct saml_helper *helper)
+static void process_end(struct helper *helper)
 {
 	closep(&helper->fd);
 	if (!helper->pid)
@@ -49,7 +50,7 @@ static void process_end(struct saml_helper *helper)
 	helper->pid = 0;
 }
 
-static int process_spawn(struct saml_helper *helper, int socket)
+static int process_spawn(struct helper *helper, int socket)
 {
 	char *const arguments[] = {helper->program, NULL}, *const environment[] = {NULL};
 	posix_spawn_file_actions_t actions;
@@ -71,12 +72,12 @@ static int process_spawn(struct saml_helper *helper, int socket)
 	return code;
 }
 
-static void process_start(struct saml_helper *helper)
+static void process_start(struct helper *helper)
 {
 	int sockets[2], code;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0) {
-		log_warn("runyard-saml can't be connected", "error", strerror(errno), NULL);
+		log_warn("a helper can't be connected", "program", helper->program, "error", strerror(errno), NULL);
 		return;
 	}
 	code = process_spawn(helper, sockets[1]);
@@ -86,20 +87,20 @@ static void process_start(struct saml_helper *helper)
 		return;
 	helper->pid = 0;
 	closep(&helper->fd);
-	log_warn("runyard-saml can't be started", "program", helper->program, "error", strerror(code), NULL);
+	log_warn("a helper can't be started", "program", helper->program, "error", strerror(code), NULL);
 }
 
 /* Between requests the helper says nothing: what can be read is the end of the connection. */
-static bool process_is_there(const struct saml_helper *helper)
+static bool process_is_there(const struct helper *helper)
 {
 	struct pollfd fd = {.fd = helper->fd, .events = POLLIN};
 
 	return helper->fd >= 0 && poll(&fd, 1, 0) == 0;
 }
 
-struct saml_helper *saml_helper_new(void)
+struct helper *helper_new(const struct helper_spec *spec)
 {
-	struct saml_helper *helper = mem_new(1, sizeof(*helper));
+	struct helper *helper = mem_new(1, sizeof(*helper));
 	pthread_condattr_t attributes;
 
 	pthread_mutex_init(&helper->lock, NULL);
@@ -107,13 +108,14 @@ struct saml_helper *saml_helper_new(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&helper->freed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	helper->program = process_helper("runyard-saml");
+	helper->spec = spec;
+	helper->program = process_helper(spec->program);
 	helper->fd = -1;
 	process_start(helper);
 	return helper;
 }
 
-void saml_helper_free(struct saml_helper *helper)
+void helper_free(struct helper *helper)
 {
 	if (!helper)
 		return;
@@ -155,25 +157,25 @@ static int transfer(int fd, short event, char *bytes, size_t len, int64_t deadli
 	return 0;
 }
 
-static int request_send(const struct saml_helper *helper, const json_t *request, int64_t deadline)
+static int request_send(const struct helper *helper, const json_t *request, int64_t deadline)
 {
 	size_t len = 0;
-	char *text = json_text_len(request, &len), head[SAML_WIRE_HEAD];
+	char *text = json_text_len(request, &len), head[WIRE_HEAD];
 	int result = -1;
 
 	wire_head_write(head, len);
-	if (len <= SAML_WIRE_MAX && transfer(helper->fd, POLLOUT, head, sizeof(head), deadline) == 0)
+	if (len <= WIRE_MAX && transfer(helper->fd, POLLOUT, head, sizeof(head), deadline) == 0)
 		result = transfer(helper->fd, POLLOUT, text, len, deadline);
-	OPENSSL_cleanse(text, len); /* it has the private key */
+	OPENSSL_cleanse(text, len); /* it may have a private key */
 	free(text);
 	return result;
 }
 
-static int answer_receive(const struct saml_helper *helper, json_t **ret_answer, int64_t deadline)
+static int answer_receive(const struct helper *helper, json_t **ret_answer, int64_t deadline)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SAML_WIRE_MAX);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(WIRE_MAX);
 	struct err ignored = ERR_INIT;
-	char head[SAML_WIRE_HEAD];
+	char head[WIRE_HEAD];
 	size_t len;
 
 	if (transfer(helper->fd, POLLIN, head, sizeof(head), deadline) < 0)
@@ -184,16 +186,16 @@ static int answer_receive(const struct saml_helper *helper, json_t **ret_answer,
 	return json_parse(text.data, len, ret_answer, &ignored);
 }
 
-static void process_restart(struct saml_helper *helper)
+static void process_restart(struct helper *helper)
 {
 	process_end(helper);
 	process_start(helper);
 }
 
 /* A process that has ended is replaced once: nothing depends on an earlier request. */
-static int exchange(struct saml_helper *helper, const json_t *request, json_t **ret_answer, struct err *err)
+static int exchange(struct helper *helper, const json_t *request, json_t **ret_answer, struct err *err)
 {
-	int64_t deadline = clock_mono_ms() + SAML_SECONDS * 1000;
+	int64_t deadline = clock_mono_ms() + helper->spec->seconds * 1000;
 
 	if (!process_is_there(helper))
 		process_restart(helper);
@@ -201,17 +203,17 @@ static int exchange(struct saml_helper *helper, const json_t *request, json_t **
 		if (helper->fd >= 0 && request_send(helper, request, deadline) == 0 &&
 			answer_receive(helper, ret_answer, deadline) == 0)
 			return 0;
-		log_warn("runyard-saml did not answer, and is started again", "operation",
+		log_warn("a helper did not answer, and is started again", "program", helper->program, "operation",
 			json_string_at(request, "do"), NULL);
 		process_restart(helper);
 		if (clock_mono_ms() >= deadline)
 			break;
 	}
-	return err_set(err, ERR_UNAVAILABLE, "Sign-in by SAML is not available at the moment: try again in a minute.");
+	return err_set(err, ERR_UNAVAILABLE, "%s", helper->spec->unavailable);
 }
 
 /* Waits until no other request is under way. */
-static int helper_take(struct saml_helper *helper, struct err *err)
+static int helper_take(struct helper *helper, struct err *err)
 {
 	struct timespec until;
 	int code = 0;
@@ -232,10 +234,10 @@ static int helper_take(struct saml_helper *helper, struct err *err)
 	pthread_mutex_unlock(&helper->lock);
 	return code == 0 ? 0
 			 : err_set(err, ERR_UNAVAILABLE,
-				   "Too many people sign in by SAML at this moment: try again in a minute.");
+				   "%s", helper->spec->busy);
 }
 
-static void helper_release(struct saml_helper *helper)
+static void helper_release(struct helper *helper)
 {
 	pthread_mutex_lock(&helper->lock);
 	helper->busy = false;
@@ -251,12 +253,12 @@ static int answer_take(const json_t *message, json_t **ret_answer, struct err *e
 	if (refused)
 		return err_set(err, ERR_INVALID, "%s", refused);
 	if (failed || !answer)
-		return err_set(err, ERR_CONFLICT, "%s", failed ? failed : "runyard-saml gave no answer");
+		return err_set(err, ERR_CONFLICT, "%s", failed ? failed : "the helper gave no answer");
 	*ret_answer = json_incref(answer);
 	return 0;
 }
 
-int saml_helper_ask(struct saml_helper *helper, json_t *request, json_t **ret_answer, struct err *err)
+int helper_ask(struct helper *helper, json_t *request, json_t **ret_answer, struct err *err)
 {
 	json_auto_t *taken = request, *message = NULL;
 	int result;

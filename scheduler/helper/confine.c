@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/saml/confine.h"
+#include "scheduler/helper/confine.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -16,14 +17,12 @@
 #include "common/err.h"
 #include "common/process.h"
 
-#define ACCOUNT "runyard-saml"
-
 enum { MEMORY_MAX = 512 << 20, NOBODY = 65534 };
 
 /* ---- what the system may not offer ---- */
 
-/* A process of root changes to the account runyard-saml, or to nobody. */
-static int account_change(struct err *err)
+/* A process of root changes to the account, or to nobody. */
+static int account_change(const char *name, struct err *err)
 {
 	const struct passwd *account;
 	uid_t uid = NOBODY;
@@ -31,13 +30,13 @@ static int account_change(struct err *err)
 
 	if (geteuid() != 0)
 		return 0;
-	account = getpwnam(ACCOUNT);
+	account = getpwnam(name);
 	if (account) {
 		uid = account->pw_uid;
 		gid = account->pw_gid;
 	}
 	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
-		return err_errno(err, "changing the account of runyard-saml");
+		return err_errno(err, "changing the account of the helper");
 	return 0;
 }
 
@@ -64,6 +63,7 @@ static int limits_set(struct err *err)
 	if (limit(RLIMIT_AS, MEMORY_MAX, "RLIMIT_AS", err) < 0)
 		return -1;
 #endif
+	signal(SIGXFSZ, SIG_IGN); /* a message to a log file fails, and does not end the process */
 	return limit(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE", err) < 0 ? -1 : limit(RLIMIT_CORE, 0, "RLIMIT_CORE", err);
 }
 
@@ -84,7 +84,7 @@ static int rules_add(scmp_filter_ctx context)
 	} rules[] = {
 #define ALLOW(call)         {SCMP_SYS(call), 0, {.arg = 0}},
 #define ALLOW_IF(call, ...) {SCMP_SYS(call), 1, __VA_ARGS__},
-#include "scheduler/saml/syscalls.def"
+#include "scheduler/helper/syscalls.def"
 #undef ALLOW
 #undef ALLOW_IF
 	};
@@ -107,10 +107,10 @@ static int calls_filter(struct err *err)
 			 : err_set(err, ERR_INTERNAL, "the system call filter can't be loaded: %s", strerror(-code));
 }
 
-int confine(struct err *err)
+int confine(const char *account, struct err *err)
 {
 	network_leave();
-	if (account_change(err) < 0)
+	if (account_change(account, err) < 0)
 		return -1;
 	process_protect(); /* after the change of the account, which undoes it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
