@@ -13,6 +13,7 @@ import psycopg
 from support.assessed import Assessments, found
 from support.fake_worker import FakeWorker
 from support.modules import Modules
+from support.providers import Providers
 from support.people import People
 from support.queried import Queries
 from support.queried import found as listed
@@ -32,6 +33,8 @@ PAGES = {
     "/app/:org/modules": "1.1.0",
     "/app/:org/modules/:module": "How to use",
     "/app/:org/modules/:module/tests": "Test runs",
+    "/app/:org/providers": "1.0.0",
+    "/app/:org/providers/:provider": "How to use",
     "/app/:org/projects/:project": "net-prod",
     "/app/:org/projects/:project/settings": "Give access",
     "/app/:org/workspaces/:ws": "terraform_data.one",
@@ -85,6 +88,7 @@ PAGES = {
     "/app/:org/settings/vcs-connections": "Unverified",
     "/app/:org/settings/maintenance-windows": "No maintenance windows here",
     "/app/:org/settings/ssh-keys": "New SSH key",
+    "/app/:org/settings/gpg-keys": "New GPG key",
     "/app/:org/settings/tokens": "Teams",
     "/app/:org/settings/notifications": "Project or team",
     "/app/:org/settings/audit-trail": "create",
@@ -188,6 +192,10 @@ class RichSite:
         self.api.patch(modules.path("network", "1.0.0"), {"data": {"type": "module-versions", "attributes": marks}})
         modules.create("vpc", **{"provider": "aws", "registry-name": "public", "namespace": "terraform-aws-modules"})
         self.ids["module"] = modules.read("network")["id"]
+        providers = Providers(self.api)
+        providers.publish("time", "1.0.0", {"linux_amd64": b"an archive"})
+        providers.create("aws", **{"registry-name": "public", "namespace": "hashicorp"})
+        self.ids["provider"] = providers.read("time")["id"]
 
     def make_pool(self):
         self.ids["pool"], token = self.api.pool("edge")

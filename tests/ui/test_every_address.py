@@ -166,7 +166,7 @@ def stranger(rich):
 
 def test_an_object_of_another_organization_reads_as_one_that_does_not_exist(visitors, sessions, rich, stranger):
     """Every page of an organization: the address of real objects, and one with wrong names and ids."""
-    wrong = {"ws": "no-place", "run": "run-0000000000000000", "project": "prj-0000000000000000", "state": "sv-0000000000000000", "event": "ve-none", "module": "mod-none",
+    wrong = {"ws": "no-place", "run": "run-0000000000000000", "project": "prj-0000000000000000", "state": "sv-0000000000000000", "event": "ve-none", "module": "mod-none", "provider": "prov-none",
              "request": "wscr-0000000000000000", "query": "query-0000000000000000"}
     visitors.expect_console("404")
     page = sessions.page(visitors, rich.site.scheduler.url, stranger, "/app")

@@ -243,18 +243,27 @@ char *job_mirror(const struct job *job)
 	return mirror ? mirror : mem_text(job->host->provider_mirror);
 }
 
+/* The shared store never gets a private provider: the installer has no token, and other organizations must not have it.
+ */
 static void verify(const struct keeping *keeping)
 {
 	const struct job *job = keeping->job;
 	_cleanup_(freep) char *mirror = job_mirror(job);
+	_cleanup_(freep) char *host = access_host(&job->assignment);
+	_cleanup_(freep) char *private = host ? mem_printf("%s/", host) : NULL;
 
-	for (size_t i = 0; i < keeping->unverified.count; i++)
+	for (size_t i = 0; i < keeping->unverified.count; i++) {
+		const struct package *package = &keeping->unverified.items[i];
+
+		if (private && text_starts(package->address, private))
+			continue;
 		installer_request(job->host->installer,
 			&(struct install_request){.engine = job->engine,
 				.mirror = mirror,
 				.organization = job->assignment.organization_id,
-				.address = keeping->unverified.items[i].address,
-				.version = keeping->unverified.items[i].version});
+				.address = package->address,
+				.version = package->version});
+	}
 }
 
 static void kept(void *data)

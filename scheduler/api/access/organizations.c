@@ -56,6 +56,7 @@ static const struct permission_shown permissions[] = {
 	{"can-create-workspace", CAN_CREATE_WORKSPACE},
 	{"can-create-workspace-migration", CAN_CREATE_WORKSPACE},
 	{"can-create-project", CAN_CREATE_PROJECT},
+	{"can-create-provider", CAN_MANAGE_PROVIDERS},
 	{"can-create-change-requests", CAN_MANAGE_ALL_WORKSPACES},
 	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
 	{"can-destroy", CAN_MANAGE_ORGANIZATION},

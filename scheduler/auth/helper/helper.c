@@ -232,9 +232,7 @@ static int helper_take(struct helper *helper, struct err *err)
 	if (code == 0)
 		helper->busy = true;
 	pthread_mutex_unlock(&helper->lock);
-	return code == 0 ? 0
-			 : err_set(err, ERR_UNAVAILABLE,
-				   "%s", helper->spec->busy);
+	return code == 0 ? 0 : err_set(err, ERR_UNAVAILABLE, "%s", helper->spec->busy);
 }
 
 static void helper_release(struct helper *helper)

@@ -38,6 +38,24 @@ static json_t *links_shown(const struct store *store, const struct provider_vers
 	return links;
 }
 
+/* ["linux_amd64"]: the platforms that engines find. */
+static json_t *platforms_usable(const struct provider_version_row *v)
+{
+	json_auto_t *platforms = json_shown(v->platforms);
+	json_t *usable = json_array(), *platform;
+	size_t i;
+
+	json_array_foreach(platforms, i, platform)
+	{
+		_cleanup_(freep) char *name =
+			mem_printf("%s_%s", json_string_at(platform, "os"), json_string_at(platform, "arch"));
+
+		if (json_bool_at(platform, "usable", false))
+			json_array_append_new(usable, json_string(name));
+	}
+	return usable;
+}
+
 static json_t *platforms_linked(const struct provider_version_row *v)
 {
 	json_auto_t *platforms = json_shown(v->platforms), *ids = json_array();
@@ -55,11 +73,12 @@ static int version_resource(struct store *store, const void *of_row, json_t **re
 
 	(void)err;
 	*ret_resource = resource_new("registry-provider-versions", v->id,
-		json_pack("{ss so so ss so sb sb sb s{sb sb}}", "version", v->version, "created-at",
+		json_pack("{ss so so ss so sb sb sb so s{sb sb}}", "version", v->version, "created-at",
 			time_shown(v->created_at), "updated-at", time_shown(v->updated_at), "key-id", v->key_id,
 			"protocols", json_shown(v->protocols), "shasums-uploaded", v->has_shasums,
 			"shasums-sig-uploaded", v->has_signature, "signature-verified", v->gpg_key_id != NULL,
-			"permissions", "can-delete", manages, "can-upload-asset", manages),
+			"usable-platforms", platforms_usable(v), "permissions", "can-delete", manages,
+			"can-upload-asset", manages),
 		json_pack("{so so}", "registry-provider", to_one("registry-providers", v->provider_id), "platforms",
 			platforms_linked(v)));
 	json_object_set_new(*ret_resource, "links", links_shown(store, v));

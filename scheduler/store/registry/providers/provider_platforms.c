@@ -64,8 +64,8 @@ int provider_platform_create(struct store *store, const struct provider_version_
 
 	if (draft_check(draft, err) < 0 ||
 		(checksums &&
-			checksum_check(
-				draft->filename, draft->shasum, json_string_value(json_object_get(checksums, draft->filename)), err) < 0))
+			checksum_check(draft->filename, draft->shasum,
+				json_string_value(json_object_get(checksums, draft->filename)), err) < 0))
 		return -1;
 	if (db_query(store->db, &rows, err, provider_platform_create, .id = id.text, .version_id = version->id,
 		    .os = draft->os, .arch = draft->arch, .filename = draft->filename, .shasum = draft->shasum,

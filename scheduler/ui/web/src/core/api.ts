@@ -12,7 +12,7 @@ const jsonApi = "application/vnd.api+json";
 
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
-// address: a path below /api/v2. Parts of a path that are values go through segment().
+// address: a path below /api/v2, or one that begins with /api/. Parts of a path that are values go through segment().
 export function address(path: string, parameters: Parameters = {}): string {
 	const query = new URLSearchParams();
 	for (const [name, value] of Object.entries(parameters)) {
@@ -21,7 +21,7 @@ export function address(path: string, parameters: Parameters = {}): string {
 		}
 	}
 	const text = query.toString();
-	return base + path + (text && `?${text}`);
+	return (path.startsWith("/api/") ? "" : base) + path + (text && `?${text}`);
 }
 
 export function segment(value: string): string {

@@ -141,6 +141,7 @@ export const barLinks = [
 	{ word: "Queue", pattern: "/app/:org/queue" },
 	{ word: "Explorer", pattern: "/app/:org/explorer" },
 	{ word: "Modules", pattern: "/app/:org/modules" },
+	{ word: "Providers", pattern: "/app/:org/providers" },
 	{ word: "Settings", pattern: "/app/:org/settings/general" },
 ] as const;
 

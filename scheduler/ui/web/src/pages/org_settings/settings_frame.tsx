@@ -76,6 +76,7 @@ export const sections: readonly Section[] = [
 	{ key: "vcs-connections", word: "VCS connections" },
 	{ key: "maintenance-windows", word: "Maintenance windows" },
 	{ key: "ssh-keys", word: "SSH keys" },
+	{ key: "gpg-keys", word: "GPG keys" },
 	{ key: "tokens", word: "Tokens", right: "can-update-api-token" },
 	{ key: "notifications", word: "Notifications" },
 	{ key: "audit-trail", word: "Audit trail", right: "can-read-audit-trail" },

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
+import { TextField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { Pagination } from "../../components/pagination.tsx";
+import { Content } from "../../components/states.tsx";
+import { Mark } from "../../components/status_mark.tsx";
+import { type Column, PlainTable } from "../../components/table.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { address, change, segment } from "../../core/api.ts";
+import { useDocument, useQuery } from "../../core/hooks.ts";
+import { can, type Resource, text, texts } from "../../core/resource.ts";
+import { navigate, type PageProps, pathTo } from "../../core/router.ts";
+import { useTitle } from "../../core/title.ts";
+import { Breadcrumb } from "../../shell/breadcrumb.tsx";
+import { stateOf, usageOf } from "./provider_words.ts";
+
+const reason = "you need the permission to manage providers";
+
+type DeleteProps = {
+	readonly word: string;
+	readonly name: string;
+	readonly url: string;
+	readonly able: boolean;
+	readonly onDone: () => unknown;
+};
+
+// Deletes a provider or a version after its name is typed.
+function Delete({ word, name, url, able, onDone }: DeleteProps) {
+	const [open, setOpen] = useState(false);
+	const [typed, setTyped] = useState("");
+	const remove = async () => {
+		await change("DELETE", url);
+		announce(`${name}: deleted`);
+		await onDone();
+	};
+	return (
+		<>
+			<Button label={`Delete ${word} ${name}`} reason={able ? undefined : reason} onPress={() => setOpen(true)}>
+				Delete
+			</Button>
+			{open && (
+				<Dialog
+					title={`Delete ${word} ${name}`}
+					confirm="Delete"
+					danger
+					reason={typed === name ? undefined : "the name is not typed"}
+					onConfirm={remove}
+					onClose={() => setOpen(false)}
+				>
+					<p>Configurations that require it can't be initialized any more.</p>
+					<TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />
+				</Dialog>
+			)}
+		</>
+	);
+}
+
+const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<Resource>[] => [
+	{ key: "version", head: "Version", cell: (version) => <strong>{text(version, "version")}</strong> },
+	{
+		key: "state",
+		head: "State",
+		class: "tight",
+		cell: (version) => {
+			const [tone, word] = stateOf(version);
+			return <Mark tone={tone}>{word}</Mark>;
+		},
+	},
+	{ key: "platforms", head: "Platforms", cell: (version) => texts(version, "usable-platforms").join(", ") || "–" },
+	{ key: "key", head: "GPG key", class: "wide", cell: (version) => <bdi>{text(version, "key-id")}</bdi> },
+	{ key: "protocols", head: "Protocols", class: "wide", cell: (version) => texts(version, "protocols").join(", ") },
+	{
+		key: "actions",
+		head: <span class="sr-only">Actions</span>,
+		cell: (version) => (
+			<Delete
+				word="version"
+				name={text(version, "version")}
+				url={`${path}/versions/${segment(text(version, "version"))}`}
+				able={can(version, "can-delete")}
+				onDone={reload}
+			/>
+		),
+	},
+];
+
+function Versions({ path }: { readonly path: string }) {
+	const page = useQuery().get("page") ?? undefined;
+	const list = useDocument(`${path}/versions${page ? `?page%5Bnumber%5D=${segment(page)}` : ""}`);
+	return (
+		<section aria-labelledby="versions">
+			<h2 id="versions">Versions</h2>
+			<Content of={list}>
+				{() =>
+					list.items.length > 0 ? (
+						<>
+							<PlainTable caption="Versions" columns={columnsOf(path, list.reload)} rows={list.items} keyOf={({ id }) => id} />
+							<Pagination pages={list.pages} />
+						</>
+					) : (
+						<p>
+							There is no version yet. To publish one: create it with the id of a GPG key, upload SHA256SUMS and its signature, create its
+							platforms, and upload their archives.
+						</p>
+					)
+				}
+			</Content>
+		</section>
+	);
+}
+
+function Usage({ provider }: { readonly provider: Resource }) {
+	const usage = usageOf(provider, location.host);
+	return (
+		<section aria-labelledby="usage">
+			<h2 id="usage">How to use</h2>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that may scroll needs the focus */}
+			<pre tabIndex={0}>{usage}</pre>
+			<p>
+				<CopyButton text={usage} label="Copy the block" word="Copy" />
+			</p>
+		</section>
+	);
+}
+
+export default function Provider({ params }: PageProps) {
+	const { org = "", provider: id = "" } = params;
+	const found = useDocument(address(`/registry-providers/${segment(id)}`));
+	const provider = found.item;
+	const name = text(provider, "name");
+	const list = pathTo("/app/:org/providers", { org });
+	useTitle([name || "Provider", org]);
+	const parts = ["registry-name", "namespace", "name"].map((part) => segment(text(provider, part)));
+	const path = address(`/organizations/${segment(org)}/registry-providers/${parts.join("/")}`);
+	return (
+		<>
+			<Breadcrumb
+				crumbs={[
+					{ word: org, href: pathTo("/app/:org/workspaces", { org }) },
+					{ word: "Providers", href: list },
+					{ word: name || "Provider" },
+				]}
+			/>
+			<Content of={found}>
+				{() =>
+					provider && (
+						<>
+							<h1 tabIndex={-1}>{name}</h1>
+							<dl class="facts">
+								<Fact word="Namespace">{text(provider, "namespace")}</Fact>
+								<Fact word="Registry">{text(provider, "registry-name") === "public" ? "Public" : "Private"}</Fact>
+								<Fact word="Latest version">{text(provider, "latest-version") || "–"}</Fact>
+								<Fact word="Changed">
+									<TimeAgo time={provider.attributes["updated-at"]} />
+								</Fact>
+							</dl>
+							<Usage provider={provider} />
+							{text(provider, "registry-name") === "public" ? (
+								<p>The public registry has the versions of this provider.</p>
+							) : (
+								<Versions path={path} />
+							)}
+							<p>
+								<Delete word="provider" name={name} url={path} able={can(provider, "can-delete")} onDone={() => navigate(list)} />
+							</p>
+						</>
+					)
+				}
+			</Content>
+		</>
+	);
+}
