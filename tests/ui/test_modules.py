@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from support.api import Api
 from support.fake_worker import FakeWorker
-from support.modules import Modules
+from support.modules import Modules, ModuleTests
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +100,21 @@ def test_a_version_without_a_description_says_so(visit, described):
     described.publish("undescribed", "1.0.0", {"main.tf": ""})
     page = visit(f"/app/acme/modules/{described.read('undescribed')['id']}")
     expect(page.get_by_text("This version has not been inspected yet, or can't be described.")).to_be_visible()
+
+
+def test_test_runs_of_a_module_are_shown_with_their_log(visit, fake_site, published, axe):
+    tests = ModuleTests(published, "network")
+    worker = FakeWorker(fake_site.scheduler.url, fake_site.tokens["agent-token"], slots=4, capabilities=["terraform 1.11.4", "test"])
+    made = tests.run(tests.upload({"main.tf": ""}))
+    page = visit(f"/app/acme/modules/{tests.module}")
+    page.get_by_role("link", name="Tests").click()
+    expect(page.get_by_role("heading", name="Tests", level=1)).to_be_visible()
+    page.get_by_role("link", name=re.compile("Queued")).click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    job = worker.take(made["id"].replace("trun-", "run-"), "plan")
+    worker.on(job, "PUT", "log?offset=0", b'{"@message":"a word of the log","type":"log"}\n')
+    worker.end(job, additions=2, changes=1)
+    expect(page.get_by_role("status").filter(has_text="Failed")).to_be_visible()
+    expect(page.get_by_text("2 passed, 1 failed")).to_be_visible()
+    expect(page.get_by_text("a word of the log")).to_be_visible()
+    axe(page)

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { descriptionOf, usesOf } from "./description.ts";
 import { latestOf, publishedOf, setupOf, usageOf, versionsOf } from "./module_words.ts";
+import { messagesOf, resultsOf, testHasEnded, testLook } from "./test_words.ts";
 
 function module(attributes: Record<string, unknown>) {
 	return {
@@ -121,4 +122,16 @@ test("the uses of a module are those of its address and its parts", () => {
 			["modules/x", "1.0.0", 2],
 		],
 	);
+});
+
+test("test runs say what they came to, and their logs are shown by message", () => {
+	const run = (attributes: Record<string, unknown>) => ({ type: "test-runs", id: "trun-1", attributes });
+	const failed = run({ status: "finished", "test-status": "fail", "tests-passed": 0, "tests-failed": 2, "tests-skipped": 1 });
+	assert.deepEqual(
+		[testLook(failed), resultsOf(failed), testHasEnded(failed)],
+		[["failure", "Failed"], "0 passed, 2 failed, 1 skipped", true],
+	);
+	const waiting = run({ status: "queued", "test-status": null, "tests-passed": null });
+	assert.deepEqual([testLook(waiting), resultsOf(waiting), testHasEnded(waiting)], [["muted", "Queued"], "", false]);
+	assert.equal(messagesOf('\u0002plain\n{"@message":"ok... pass","type":"test_run"}\n{broken\u0003'), "plain\nok... pass\n{broken");
 });

@@ -13,7 +13,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, bytes, change, pathOnPage, segment } from "../../core/api.ts";
 import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks.ts";
-import { can, object, type Resource, text } from "../../core/resource.ts";
+import { can, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
@@ -138,32 +138,6 @@ function OneRun({ place, id }: { readonly place: Place; readonly id: string }) {
 	);
 }
 
-// Whether each commit of the branch is tested.
-function Settings({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
-	const config = object(place.module, "test-config");
-	const enabled = config["tests-enabled"] === true;
-	const branch = text(place.module, "publishing-mechanism") === "branch";
-	const { error, attempt } = useAttempt();
-	const toggle = () =>
-		attempt(async () => {
-			const attributes = { "test-config": { "tests-enabled": !enabled } };
-			await change("PATCH", address(place.path.replace("/tests/", "/")), { data: { type: "registry-modules", attributes } });
-			await reload();
-		});
-	return (
-		<section aria-labelledby="settings">
-			<h2 id="settings">Settings</h2>
-			<p>{enabled ? "Tests are on for the commits of the branch." : "Tests are off for commits."}</p>
-			<Problems of={error} />
-			<p class="actions">
-				<Button onPress={toggle} reason={branch || enabled ? undefined : "the module does not follow a branch"}>
-					{enabled ? "Switch off" : "Switch on"}
-				</Button>
-			</p>
-		</section>
-	);
-}
-
 function Variables({ place }: { readonly place: Place }) {
 	const path = `${place.path}/vars`;
 	const kind = variableKind(path, { one: "variable", many: "Variables", empty: "No variables." });
@@ -208,7 +182,6 @@ export default function Tests({ params }: PageProps) {
 							<OneRun key={run} place={place} id={run} />
 						) : (
 							<>
-								<Settings place={place} reload={found.reload} />
 								<Runs place={place} />
 								<Variables place={place} />
 							</>
