@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Tests of modules, run by the engines in the sandbox, and started by terraform itself."""
+"""Tests of modules, run by the engines in the sandbox."""
 
 import contextlib
 import itertools
@@ -8,7 +8,6 @@ import urllib.request
 import pytest
 
 from support.engine import each_engine
-from support.gate import Gate
 from support.modules import ModuleTests, Modules
 from support.wait import until
 
@@ -83,7 +82,7 @@ def changed(worker, **options):
     worker.start()
 
 
-def test_a_test_run_is_canceled_force_canceled_and_timed_out(site, tests, gate):
+def test_a_test_run_is_canceled(site, tests, gate):
     configuration = tests.upload(waiting(gate))
     with changed(site.worker, sandbox_bind=gate.folder, job_stop_seconds=3600):
         run = tests.run(configuration)
@@ -91,40 +90,3 @@ def test_a_test_run_is_canceled_force_canceled_and_timed_out(site, tests, gate):
         assert tests.act(run, "cancel").status == 202
         gate.open()
         assert counts(ended(tests, run))[0] == "canceled"
-    again = Gate(gate.folder.parent, "again")
-    configuration = tests.upload({"main.tf": f"output \"word\" {{\n  value = {again.expression}\n}}\n", "tests/a.tftest.hcl": 'run "blocks" {}\n'})  # which no signal ends
-    with changed(site.worker, sandbox_bind=again.folder, job_stop_seconds=3600):
-        run = tests.run(configuration)
-        again.wait()
-        assert tests.act(run, "cancel").status == 202
-        until(lambda: tests.read(run)["actions"]["is-force-cancelable"], "the test run may be force-canceled")
-        assert tests.act(run, "force-cancel").status == 202
-        shown = ended(tests, run)
-        assert shown["status"] == "canceled" and "force-canceled-at" in shown["status-timestamps"]
-    with changed(site.worker, sandbox_bind=again.folder, plan_seconds=5, job_stop_seconds=1):
-        shown = ended(tests, tests.run(configuration))
-    again.open()
-    assert shown["status"] == "errored" and "took more than 5 s" in shown["error"]
-
-
-def test_the_identity_is_signed_for_the_module(tests):
-    tests.variable("TFC_WORKLOAD_IDENTITY_AUDIENCE", "cloud")
-    files = {"main.tf": 'resource "terraform_data" "one" {\n  provisioner "local-exec" {\n    command = "echo $TFC_WORKLOAD_IDENTITY_TOKEN | cut -d. -f2 | tr _- /+ | base64 -d 2>/dev/null || true"\n  }\n}\n',
-             "tests/a.tftest.hcl": 'run "said" {}\n'}
-    shown = ended(tests, tests.run(tests.upload(files)))
-    assert counts(shown)[:3] == ("finished", "pass", 1)
-
-
-def test_terraform_runs_tests_remotely(terraform, tests, engine):
-    if engine.program != "terraform":
-        pytest.skip("OpenTofu has no -cloud-run")
-    user = terraform(body=MAIN)
-    (user.folder / "tests").mkdir()
-    user.write("tests/a.tftest.hcl", TEST % ("two", 2))
-    user.run("init", "-input=false")
-    said = user.run("test", f"-cloud-run={user.host}/acme/{tests.name}/null", "-var", "size=2")
-    assert "Success!" in said and '"two"... pass' in said
-    said = user.run("test", f"-cloud-run={user.host}/acme/{tests.name}/null", code=1)
-    assert "wrong size" in said
-    (failed, passed) = tests.api.get(tests.path("test-runs")).data
-    assert (passed["attributes"]["source"], passed["attributes"]["test-status"], failed["attributes"]["test-status"]) == ("terraform", "pass", "fail")
