@@ -176,7 +176,8 @@ join agent_pools p on p.id = w.pool_id;
 -- Pools with the number of their jobs that have waited for that time, at most `max` of each. It walks the index
 -- from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
 -- (store/vcs/git_jobs.h, git_wait_key), and so do forwarded requests, whose answers count for that of their receiver
--- (store/forwards/forwards.h, forward_wait_key).
+-- (store/forwards/forwards.h, forward_wait_key). Inspections of modules do not count: workers of an earlier version
+-- can't do them, and would claim again and again.
 -- index: agent_pools_name, git_jobs_waiting, jobs_claimed, jobs_waiting, run_quotas_organization_id_key,
 -- run_quotas_pool_id_key
 -- reads: forwards
@@ -209,7 +210,7 @@ select 'git ' || g.pool_id, count(*)
 from (
     select pool_id
     from git_jobs
-    where state = 'waiting' and due_at < now() - make_interval(secs => :still_ms::int / 1000.0)
+    where state = 'waiting' and kind <> 'module' and due_at < now() - make_interval(secs => :still_ms::int / 1000.0)
     limit 1000
 ) g
 group by 1
