@@ -3,6 +3,7 @@
 handler's name in routes.def."""
 
 import copy
+import uuid
 from dataclasses import dataclass, field
 
 LONG = "x" * 20_000
@@ -305,6 +306,11 @@ DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
     "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
+    "no_code_modules_create": lambda world: {"data": {"type": "no-code-modules", "attributes": {"enabled": False}, "relationships": {"registry-module": {"data": link("registry-modules", world["free_module"])}}}},
+    "no_code_modules_update": lambda world: {"data": {"type": "no-code-modules", "attributes": {}}},
+    "no_code_provision": lambda world: {"data": {"type": "workspaces", "attributes": {"name": f"fine-{uuid.uuid4().hex[:12]}"}}},
+    "no_code_upgrade": lambda world: {"data": {"type": "workspaces", "attributes": {}}},
+    "no_code_upgrade_confirm": lambda world: {},
     "registry_modules_update": lambda world: {"data": {"type": "registry-modules", "attributes": {}}},
     "gpg_keys_create": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"], "ascii-armor": "forged"}}},
     "gpg_keys_update": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"]}}},

@@ -15,12 +15,13 @@ import psycopg
 from support import scim as idp
 from support.api import Api
 from support.browser import Browser
+from support.documents import document
 from support.modules import Modules, ModuleTests
 from support.people import People
 from support.providers import Providers, zip_of
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
-OBJECT_IN_BODY = {"gpg_keys_create", "registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
+OBJECT_IN_BODY = {"gpg_keys_create", "registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "no_code_provision", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
@@ -175,6 +176,8 @@ class Tenant:
         ids["test_run"] = tests.run(ids["test_configuration"], filters=[f"{self.mark}-filter"])["id"]
         tests.act({"id": ids["test_run"]}, "cancel")
         ids["test_variable"] = tests.variable(f"{self.mark}_test_variable", f"{self.mark}-value")["id"]
+        ids["free_module"] = modules.create(f"{self.mark}-free-module")["id"]
+        self.make_no_code()
         path = f"{ids['namespace']}/{ids['module']}/{ids['module_provider']}/{ids['module_version']}"
         assert self.api.call("GET", f"{self.api.url}/api/registry/v1/modules/{path}/download").status == 204  # the first download changes the version
 
@@ -188,6 +191,15 @@ class Tenant:
 
     def publish_provider(self, name):
         return Providers(self.api).publish(name, self.ids["provider_version"], {"linux_amd64": zip_of({"provider": f"{self.mark}-provider-content".encode()})})
+
+    def make_no_code(self):
+        """A no-code module, and a workspace from it whose run was canceled."""
+        api, ids = self.api, self.ids
+        ids["no_code_module"] = api.post(f"{self.base}/no-code-modules", document("no-code-modules", {}, **{"registry-module": {"data": {"type": "registry-modules", "id": ids["module_id"]}}})).data["id"]
+        made = api.post(f"no-code-modules/{ids['no_code_module']}/workspaces", document("workspaces", {"name": f"{self.mark}-no-code"})).data
+        ids["no_code_workspace"] = made["id"]
+        ids["upgrade"] = api.get(f"workspaces/{made['id']}/runs").data[0]["id"]
+        api.post(f"runs/{ids['upgrade']}/actions/cancel", {})
 
     def tool_version(self, tool):
         """A version that the site's admins list, with the tenant's mark in it."""

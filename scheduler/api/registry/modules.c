@@ -8,6 +8,7 @@
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/registry/modules.sql.h"
+#include "scheduler/store/registry/no_code/no_code.h"
 
 /* Modules of an organization's registry. */
 
@@ -60,6 +61,7 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 	const struct registry_module_row *m = of_row;
 	bool member = registry_is_member(store, m->organization_id);
 	bool manages = registry_may_manage(store, m->organization_id);
+	json_auto_t *no_code = m->no_code_id && member ? json_pack("[s]", m->no_code_id) : json_array();
 	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/registry-modules/%s/%s/%s/%s",
 		m->organization_name, m->registry_name, m->namespace, m->name, m->provider);
 
@@ -67,13 +69,14 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 	*ret_resource = resource_new("registry-modules", m->id,
 		json_pack("{ss ss ss ss ss so sb so so so so so s{sb sb sb}}", "name", m->name, "namespace",
 			m->namespace, "registry-name", m->registry_name, "provider", m->provider, "status", m->status,
-			"version-statuses", versions_shown(m, member), "no-code", 0, "vcs-repo",
+			"version-statuses", versions_shown(m, member), "no-code", m->no_code, "vcs-repo",
 			member ? repository_shown(store, m->repository) : json_null(), "publishing-mechanism",
 			json_string_or_null(mechanism_of(m->repository)), "created-at", time_shown(m->created_at),
 			"updated-at", time_shown(m->updated_at), "test-config",
 			member ? registry_test_config_shown(m) : json_null(), "permissions", "can-delete", manages,
 			"can-resync", manages, "can-retry", manages),
-		json_pack("{so}", "organization", to_one("organizations", m->organization_name)));
+		json_pack("{so so}", "organization", to_one("organizations", m->organization_name), "no-code-modules",
+			to_many("no-code-modules", no_code)));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
@@ -201,22 +204,19 @@ int registry_modules_read(struct request *req, struct response *res, struct err 
 
 /* ---- changes ---- */
 
-static int input_read(const struct request *req, struct module_address *address, struct err *err)
+static int input_read(const struct request *req, struct module_address *address, bool *no_code, struct err *err)
 {
-	bool no_code = false;
-
 	if (body_check(req, "registry-modules", err) < 0 || body_text(req, "name", &address->name, err) < 0 ||
 		body_text(req, "provider", &address->provider, err) < 0 ||
 		body_text(req, "registry-name", &address->registry_name, err) < 0 ||
 		body_text(req, "namespace", &address->namespace, err) < 0 ||
-		body_bool(req, "no-code", &no_code, err) < 0)
+		body_bool(req, "no-code", no_code, err) < 0)
 		return -1;
-	if (no_code)
-		return err_at(err, "/data/attributes/no-code", "No-code modules are not available");
 	if (!address->registry_name)
 		address->registry_name = REGISTRY_PRIVATE;
 	if (text_equal(address->registry_name, REGISTRY_PUBLIC))
-		return 0;
+		return *no_code ? err_at(err, "/data/attributes/no-code", "Only private modules can be no-code modules")
+				: 0;
 	if (!text_equal(address->registry_name, REGISTRY_PRIVATE))
 		return err_at(err, "/data/attributes/registry-name", "Registry name must be private or public");
 	if (*text_or_empty(address->namespace))
@@ -226,18 +226,29 @@ static int input_read(const struct request *req, struct module_address *address,
 	return 0;
 }
 
+static int no_code_enable(struct store *store, const char *organization_id, const char *module_id, struct err *err)
+{
+	json_auto_t *options = json_array();
+	const struct no_code_settings settings = {.module_id = module_id, .enabled = true, .options = options};
+	struct id id;
+
+	return no_code_create(store, organization_id, &settings, &id, err);
+}
+
 int registry_modules_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct module_address address = {.registry_name = REGISTRY_PRIVATE};
 	struct scope scope;
 	struct id id;
+	bool no_code = false;
 
-	if (scope_organization(req, &scope, err) < 0 || input_read(req, &address, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, &address, &no_code, err) < 0)
 		return -1;
 	address.organization_id = scope.organization.text;
 	if (registry_module_create(req->store, &address, &id, err) < 0 ||
 		registry_test_config_take(req, id.text, err) < 0 ||
+		(no_code && no_code_enable(req->store, address.organization_id, id.text, err) < 0) ||
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);

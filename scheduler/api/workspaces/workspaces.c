@@ -14,6 +14,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/registry/no_code/no_code.h"
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
@@ -119,6 +120,7 @@ static const struct relation relations[] = {
 	ONE_CELL("project", "projects", workspace_view, project_id),
 	ONE_CELL("ssh-key", "ssh-keys", workspace_view, ssh_key_id),
 	ONE_CELL("current-assessment-result", "assessment-results", workspace_view, assessment_id),
+	ONE_CELL("no-code-module", "no-code-modules", workspace_view, no_code_module_id),
 };
 
 static json_t *workspace_relations(const struct workspace_view_row *workspace)
@@ -157,9 +159,9 @@ static const struct cell_shown attributes[] = {
 	CELL("workspace-kpis-runs-count", workspace_view, run_count),
 	/* constants for features that do not exist */
 	CELL_ALWAYS("environment", "\"default\""),
-	CELL_ALWAYS("source", "\"tfe-api\""),
-	CELL_ALWAYS("source-module-id", "null"),
-	CELL_ALWAYS("no-code-upgrade-available", "false"),
+	/* of no-code modules */
+	CELL("source-module-id", workspace_view, source_module),
+	CELL("no-code-upgrade-available", workspace_view, can_upgrade),
 };
 
 static bool workspace_locked(const struct workspace_view_row *workspace)
@@ -182,6 +184,7 @@ static json_t *workspace_attributes(
 	json_object_set_new(shown, "vcs-repo-identifier", identifier ? json_incref(identifier) : json_null());
 	json_object_set_new(shown, "operations", json_boolean(!local));
 	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
+	json_object_set_new(shown, "source", json_string(workspace->source_module ? "tfe-module" : "tfe-api"));
 	json_object_set_new(shown, "locked", json_boolean(workspace_locked(workspace)));
 	json_object_set_new(shown, "locked-reason", lock_reason(workspace));
 	json_object_set_new(shown, "locked-at", workspace->locked_by ? time_shown(workspace->locked_at) : json_null());
@@ -327,7 +330,7 @@ int workspaces_index(struct request *req, struct response *res, struct err *err)
 /* ---- creating and changing ---- */
 
 /* A create needs the permission in the project of the body, or else in the default project. */
-static int may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
+int workspace_may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err)
 {
 	struct place place = {
 		.organization = scope->organization.text, .project = json_string_at(fields, "project-id")};
@@ -433,6 +436,18 @@ static int triggers_settle(struct store *store, const char *id, struct err *err)
 	return workspace_update(store, id, (struct workspace_attributes){none, off}, err);
 }
 
+/* The configuration of a workspace from a no-code module comes from that module. */
+static int no_repository_check(struct store *store, const char *workspace_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (no_code_workspace_find(store, workspace_id, &rows, err) < 0)
+		return -1;
+	return rows.count
+		? err_at(err, "/data/attributes/vcs-repo", "A workspace from a no-code module can't have a repository")
+		: 0;
+}
+
 /* A workspace that moves takes its repository along, if the other project may use it. */
 static int repository_save(
 	struct request *req, const struct scope *scope, const struct workspace_input *input, struct err *err)
@@ -441,6 +456,8 @@ static int repository_save(
 	const struct vcs_user user = {VCS_USER_WORKSPACE, id};
 	json_auto_t *ids = json_pack("[s]", id);
 
+	if (input->repository.sent && !input->repository.disconnect && no_repository_check(req->store, id, err) < 0)
+		return -1;
 	if (vcs_repo_save(req, user, &input->repository, NULL, err) < 0)
 		return -1;
 	if (project && vcs_available_check(req->store, ids, "/data/relationships/project", err) < 0)
@@ -458,7 +475,7 @@ int workspaces_create(struct request *req, struct response *res, struct err *err
 		return -1;
 	result = workspace_input_read(req, &scope, &input, err);
 	if (result == 0)
-		result = may_create(req, &scope, input.fields, err);
+		result = workspace_may_create(req, &scope, input.fields, err);
 	if (result == 0)
 		result = create_from(req->store, &scope, &input, err);
 	if (result == 0)

@@ -29,6 +29,10 @@ struct workspace_input {
 int workspace_input_read(
 	const struct request *req, const struct scope *scope, struct workspace_input *ret_input, struct err *err);
 void workspace_input_release(struct workspace_input *input);
+/* Whether the requester may create workspaces in the project of the fields, or else in the default project.
+ * ERR_NOT_FOUND.
+ */
+int workspace_may_create(const struct request *req, const struct scope *scope, const json_t *fields, struct err *err);
 /* Checks the attribute "terraform-version". ERR_INVALID if the text is no version of an engine, no constraint and not
  * "latest", or if a site admin has disabled the version. */
 int engine_version_check(const struct request *req, const char *version, struct err *err);

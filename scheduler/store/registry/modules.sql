@@ -2,8 +2,9 @@
 
 -- shape: registry_module
 -- total bigint optional, id text, organization_id text, organization_name text, registry_name text, namespace text,
--- name text, provider text, status text, versions jsonb, repository jsonb null, created_at timestamptz,
--- updated_at timestamptz, has_branch boolean, tests_enabled boolean, test_mode text null, test_pool_id text null
+-- name text, provider text, status text, versions jsonb, repository jsonb null, no_code_id text null,
+-- no_code boolean, created_at timestamptz, updated_at timestamptz, has_branch boolean, tests_enabled boolean,
+-- test_mode text null, test_pool_id text null
 
 -- fragment: registry_module_select()
 -- Modules `m` of organizations `o`. `versions`: the newest first.
@@ -15,7 +16,10 @@ select m.id, m.organization_id, o.name as organization_name, m.registry_name,
             then 'setup_failed'
         when m.repository_id is null or r.looked_at is null or m.tags_due or v.any then 'pending'
         else 'no_version_tags'
-    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository, m.created_at, m.updated_at,
+    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository,
+    (select n.id from no_code_modules n where n.module_id = m.id) as no_code_id,
+    exists (select 1 from no_code_modules n where n.module_id = m.id and n.enabled) as no_code,
+    m.created_at, m.updated_at,
     m.repository_id is not null and m.branch <> '' as has_branch, m.tests_enabled, b.execution_mode as test_mode,
     b.pool_id as test_pool_id
 from registry_modules m
@@ -65,7 +69,7 @@ returning id;
 
 -- statement: registry_module_read
 -- The module of that id.
--- index: organizations_pkey, registry_module_versions_version, registry_modules_pkey
+-- index: no_code_modules_module, organizations_pkey, registry_module_versions_version, registry_modules_pkey
 -- takes: id text
 -- gives: registry_module
 :registry_module_select() where m.id = :id;
@@ -73,8 +77,8 @@ returning id;
 -- statement: registry_module_find
 -- The module that the organization uses by that address: its own, or one that another organization shares with
 -- it.
--- index: module_consumers_consumer, organizations_name, organizations_pkey, registry_module_versions_version,
--- registry_modules_address
+-- index: module_consumers_consumer, no_code_modules_module, organizations_name, organizations_pkey,
+-- registry_module_versions_version, registry_modules_address
 -- takes: organization_id text, registry_name text, namespace text, name text, provider text
 -- gives: registry_module
 :registry_module_select()
@@ -92,7 +96,7 @@ where m.organization_id = case when :registry_name::text = 'public' then :organi
 -- statement: registry_modules_list
 -- One page of the modules that the organization uses, by name, with the total in each row; one row with a null id
 -- if the page is empty. A null filter is none.
--- index: module_consumers_consumer, organizations_pkey, organizations_sharing_modules,
+-- index: module_consumers_consumer, no_code_modules_module, organizations_pkey, organizations_sharing_modules,
 -- registry_module_versions_version, registry_modules_address, registry_modules_pkey
 -- takes: organization_id text, search text, registry_name text, owner text, name text, provider text,
 -- limit bigint, offset bigint

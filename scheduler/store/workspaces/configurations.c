@@ -27,6 +27,10 @@ static int create_in(void *data, struct err *err)
 		    .auto_queue_runs = order->auto_queue_runs, .speculative = order->speculative,
 		    .provisional = order->provisional, .created_by = order->created_by) < 0)
 		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_CONFLICT,
+			"the workspace was made from a no-code module, which has its configuration: upgrade it "
+			"instead");
 	if (row_of(configuration_insert, &rows, 0)->speculative || order->provisional)
 		return 0;
 	return db_query(c->store->db, NULL, err, configuration_make_current, .workspace_id = order->workspace_id,

@@ -18,16 +18,18 @@ c.id, c.workspace_id, (select w.organization_id from workspaces w where w.id = c
     ) as run_id;
 
 -- statement: configuration_insert
--- Creates a version. What is uploaded into a workspace with a repository can only be planned.
--- index: workspace_repositories_pkey
+-- Creates a version. What is uploaded into a workspace with a repository can only be planned. No row: the workspace
+-- was made from a no-code module, from which its configurations come.
+-- index: no_code_workspaces_pkey, workspace_repositories_pkey
 -- takes: id text, workspace_id text, source text, auto_queue_runs boolean, speculative boolean,
 -- provisional boolean, created_by text
 -- gives: speculative boolean
 insert into configuration_versions
     (id, workspace_id, source, auto_queue_runs, speculative, provisional, created_by)
-values (:id, :workspace_id, :source, :auto_queue_runs,
-        :speculative or exists (select 1 from workspace_repositories where workspace_id = :workspace_id),
-        :provisional, :created_by)
+select :id, :workspace_id, :source, :auto_queue_runs,
+    :speculative or exists (select 1 from workspace_repositories where workspace_id = :workspace_id), :provisional,
+    :created_by
+where :source = 'tfe-module' or not exists (select 1 from no_code_workspaces where workspace_id = :workspace_id)
 returning speculative;
 
 -- statement: configuration_make_current

@@ -31,7 +31,12 @@
             where b.workspace_id = w.id and b.value = ''
             order by t.name
         )) as tag_names,
-    :vcs_used_by_workspace(w.id) as repository;
+    :vcs_used_by_workspace(w.id) as repository, nc.module || '/' || nc.version as source_module,
+    coalesce((
+            select :no_code_version(q) <> nc.version
+            from no_code_modules q
+            where q.id = nc.no_code_module_id and q.enabled
+        ), false) as can_upgrade, nc.no_code_module_id;
 
 -- fragment: workspace_joins()
 -- What a workspace `w` is read with. `d` has its effective auto-destroy activity duration.
@@ -40,6 +45,7 @@ left join users u on u.id = w.locked_by
 left join workspace_locks l on l.workspace_id = w.id and l.locked_by = w.locked_by
 left join workspace_holds h on h.job_id = w.hold_job_id
 left join data_retention_policies r on r.workspace_id = w.id
+left join no_code_workspaces nc on nc.workspace_id = w.id
 join projects j on j.id = w.project_id and w.module_id is null
 cross join lateral (
     select case
@@ -68,7 +74,8 @@ join organizations o on o.id = w.organization_id and w.module_id is null;
 -- locker_team text null, admins_delete boolean, retains_all boolean, destroy_after text null,
 -- destroy_at timestamptz null, hold_run_id text null, hold_worker text null, hold_engine_ended boolean,
 -- hold_until text null, hold_settled boolean, hold_since timestamptz null, hold_deadline timestamptz null,
--- kept_states bigint, held_run_id text null, variable_ids jsonb, tag_names jsonb, repository jsonb null
+-- kept_states bigint, held_run_id text null, variable_ids jsonb, tag_names jsonb, repository jsonb null,
+-- source_module text null, can_upgrade boolean, no_code_module_id text null
 
 -- shape: workspace_lookup
 -- id text, name text, organization_id text, organization_name text, project_id text, execution_mode text,
