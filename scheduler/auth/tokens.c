@@ -169,6 +169,13 @@ int token_delete(struct store *store, const char *id, struct err *err)
 	return db_query(store->db, NULL, err, token_delete, .id = id);
 }
 
+int tokens_delete_all(struct store *store, const json_t *ids, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(ids);
+
+	return db_query(store->db, NULL, err, tokens_delete, .ids = text);
+}
+
 /* ---- tokens of teams ---- */
 
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err)

@@ -60,6 +60,8 @@ struct token_list {
 /* Lists tokens, the newest first, with `total`; one row with a null id if the page is empty. */
 int tokens_list(struct store *store, const struct token_list *list, struct rows *ret_rows, struct err *err);
 int token_delete(struct store *store, const char *id, struct err *err);
+/* The same for an array of ids. */
+int tokens_delete_all(struct store *store, const json_t *ids, struct err *err);
 
 struct team_token_list {
 	const char *organization_id;

@@ -110,6 +110,12 @@ limit 1;
 -- takes: id text
 delete from tokens where id = :id;
 
+-- statement: tokens_delete
+-- Revokes tokens.
+-- index: tokens_pkey
+-- takes: ids jsonb
+delete from tokens where id in (select jsonb_array_elements_text(:ids::jsonb));
+
 -- statement: team_token_unnamed
 -- The team's token without a description.
 -- index: teams_id_organization_id_key, tokens_team_single

@@ -261,7 +261,7 @@ SAMPLES = {
     "account_update": Sample("users", {"username": name("updated", "a b"), "email": text("a@example.com", "", "nobody")}),
     "workspace_tags_add": Linkage("tags"),
     "workspace_tags_remove": Linkage("tags"),
-    "tag_bindings_update": Linkage("tag-bindings"),
+    **{f"tag_bindings_{action}": Linkage("tag-bindings") for action in ("update", "add", "replace")},
     "project_workspaces_move": Linkage("workspaces", {}, {"workspace": None}),
     "workspaces_assign_key": Sample("workspaces", {"id": Value(Of("key"), [7, True, [], {}, LONG, "nonexistent"])}),
     "plan_exports_create": Sample("plan-exports", {"data-type": choice("sentinel-mock-bundle-v0")}, {"plan": ("plans", "plan")}),
@@ -304,7 +304,8 @@ def linkage(type, key):
 # Documents of the endpoints whose sample is incomplete, or that have none, by the handler's name.
 DOCUMENTS = {
     "workspace_tags_add": linkage("tags", "tag"), "workspace_tags_remove": linkage("tags", "tag"),
-    "tag_bindings_update": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]},
+    **{f"tag_bindings_{action}": lambda world: {"data": [{"type": "tag-bindings", "attributes": {"key": "forged", "value": "forged"}}]} for action in ("update", "add", "replace")},
+    "team_tokens_revoke": linkage("authentication-tokens", "team_token"),
     "teams_join": linkage("organization-memberships", "membership"), "teams_leave": linkage("organization-memberships", "membership"), "tags_bind": linkage("workspaces", "workspace"),
     "no_code_modules_create": lambda world: {"data": {"type": "no-code-modules", "attributes": {"enabled": False}, "relationships": {"registry-module": {"data": link("registry-modules", world["free_module"])}}}},
     "no_code_modules_update": lambda world: {"data": {"type": "no-code-modules", "attributes": {}}},

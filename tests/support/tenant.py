@@ -128,7 +128,8 @@ class Tenant:
         ids["token"] = self.api_site.ask("select id from tokens where user_id = %s", ids["user"])[0][0]
         self.make("team", f"{self.base}/teams", "teams", {"name": f"{mark}-team", "visibility": "organization"})
         self.make("free_team", f"{self.base}/teams", "teams", {"name": f"{mark}-free", "visibility": "organization"})
-        self.team_token = api.post(f"teams/{ids['team']}/authentication-token").data["attributes"]["token"]
+        made = api.post(f"teams/{ids['team']}/authentication-token").data
+        self.team_token, ids["team_token"] = made["attributes"]["token"], made["id"]
         self.organization_token = api.post(f"{self.base}/authentication-token").data["attributes"]["token"]
         self.nobody = self.people.member(f"{mark}-member", ids["free_team"])
         ids["membership"] = self.nobody.membership

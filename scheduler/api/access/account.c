@@ -27,7 +27,9 @@ json_t *user_resource(const void *of_row)
 			json_pack("{sb so so}", "is-scim-managed", user->scim_user_name != NULL, "scim-username",
 				json_string_or_null(user->scim_user_name), "scim-updated-at",
 				time_shown(user->scim_updated_at)));
-	return resource_new("users", user->id, attributes, NULL);
+	return resource_new("users", user->id, attributes,
+		json_pack("{so}", "authentication-tokens",
+			relation_linked(json_object(), "users", user->id, "authentication-tokens")));
 }
 
 const struct resource_kind kind_users = {.type = "users", .ask = users_read_all, .show = user_resource};

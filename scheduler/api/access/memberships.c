@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/api/access/emails.h"
+#include "scheduler/api/access/teams.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
@@ -13,9 +14,10 @@ static json_t *membership_resource(const void *of_row)
 {
 	const struct membership_row *membership = of_row;
 	return resource_new("organization-memberships", membership->id,
-		json_pack("{so so so so}", "status", json_string_or_null(membership->status), "email",
+		json_pack("{so so so so sb}", "status", json_string_or_null(membership->status), "email",
 			json_string_or_null(membership->email), "username", json_string_or_null(membership->username),
-			"created-at", time_shown(membership->created_at)),
+			"created-at", time_shown(membership->created_at), "is-org-two-factor-required",
+			membership->needs_factor),
 		json_pack("{so so so}", "organization", to_one("organizations", membership->organization_name), "user",
 			to_one("users", membership->user_id), "teams", many_shown("teams", membership->teams)));
 }
@@ -25,6 +27,7 @@ static json_t *membership_resource(const void *of_row)
 static const struct inclusion includes[] = {
 	{"user", "organization-memberships", "user", &kind_users},
 	{"teams", "organization-memberships", "teams", &kind_teams},
+	{"organization", "organization-memberships", "organization", &kind_organizations},
 };
 
 const struct resource_kind kind_memberships = {.type = "organization-memberships",
@@ -57,6 +60,41 @@ int memberships_index(struct request *req, struct response *res, struct err *err
 {
 	return respond_list(
 		req, res, &(struct resource_list){&kind_memberships, scope_organization, page_of_memberships}, err);
+}
+
+static int page_of_own(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	(void)scope;
+	return memberships_of_user(
+		req->store, req->actor.user.text, (struct list_range){page->size, page->offset}, ret_rows, err);
+}
+
+/* The memberships of the requester. */
+int memberships_own(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(req, res, &(struct resource_list){&kind_memberships, .read = page_of_own}, err);
+}
+
+static int scope_team(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	(void)ret_scope;
+	return team_in_path(req, &rows, err);
+}
+
+static int page_of_team(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	(void)scope;
+	return memberships_of_team(req->store, param(req, "team"), text_or_null(query(req, "filter[status]")),
+		(struct list_range){page->size, page->offset}, ret_rows, err);
+}
+
+int memberships_of_team_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(req, res, &(struct resource_list){&kind_memberships, scope_team, page_of_team}, err);
 }
 
 int memberships_read(struct request *req, struct response *res, struct err *err)

@@ -92,16 +92,29 @@ static json_t *connect_path(const struct store *store, const char *organization)
 	return json_string_or_null(github_app_is_connectable(store->settings->github_app) ? path : NULL);
 }
 
+/* Relations to what has an address of its own. */
+static json_t *places_shown(const char *name)
+{
+	json_t *token = relation_linked(json_object(), "organizations", name, "authentication-token");
+	json_t *audit = relation_linked(json_object(), "organizations", name, "authentication-token?token=audit-trails");
+	json_t *entitlements_of = to_one("entitlement-sets", name);
+
+	return json_pack("{so so so so}", "authentication-token", token, "audit-trails-authentication-token", audit,
+		"oauth-tokens", relation_linked(json_object(), "organizations", name, "oauth-tokens"),
+		"entitlement-set", relation_linked(entitlements_of, "organizations", name, "entitlement-set"));
+}
+
 static int organization_resource(struct store *store, const void *of_row, json_t **ret_resource, struct err *err)
 {
 	const struct organization_row *row = of_row;
 	json_auto_t *set = json_shown(row->settings);
 	json_t *may_do = rights_shown(permissions, ARRAY_LEN(permissions), row->rights);
-	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n}", "name", row->name, "email",
+	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n, s:b, s:b}", "name", row->name, "email",
 		json_string_or_null(row->email), "created-at", time_shown(row->created_at), "external-id",
 		json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
 		"two-factor-conformant", !response_scope_lacks_factor(store->scope, row->id),
-		"remaining-testable-count", 1000, "trial-expires-at");
+		"remaining-testable-count", 1000, "trial-expires-at", "fair-run-queuing-enabled", 1,
+		"is-in-degraded-mode", 0);
 
 	(void)err;
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
@@ -114,18 +127,59 @@ static int organization_resource(struct store *store, const void *of_row, json_t
 		json_pack("{so so so}", "default-agent-pool", to_one("agent-pools", row->default_pool_id),
 			"default-project", to_one("projects", row->default_project_id), "data-retention-policy",
 			retention_to_one(row->retention_id, row->retains_all)));
+	json_object_update_new(json_object_get(*ret_resource, "relationships"), places_shown(row->name));
+	return 0;
+}
+
+static int entitlements_resource(struct store *store, const char *name, json_t **ret_resource, struct err *err)
+{
+	json_auto_t *site = NULL;
+	json_t *attributes;
+
+	if (site_settings_read(store, &site, err) < 0)
+		return -1;
+	attributes = json_object();
+	for (size_t i = 0; i < ARRAY_LEN(entitlements); i++)
+		json_object_set_new(attributes, entitlements[i].name, json_boolean(entitlements[i].there));
+	json_object_set_new(
+		attributes, "cost-estimation", json_boolean(json_bool_at(site, "cost-estimation.enabled", true)));
+	*ret_resource = resource_new("entitlement-sets", name, attributes, NULL);
 	return 0;
 }
 
 /* ---- reading ---- */
 
-static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
+static const struct inclusion includes[] = {
+	{"default-project", "organizations", "default-project", &kind_projects},
+	{"entitlement-set", "organizations", "entitlement-set", NULL},
+};
 
-const struct resource_kind kind_organizations = {
-	.type = "organizations", .ask = organizations_read_all, .make = organization_resource, KIND_INCLUDES(includes)};
+static int organizations_include(
+	const struct request *req, json_t *organizations, json_t **ret_included, struct err *err)
+{
+	json_t *organization, *entitlements_of;
+	size_t i;
 
-/* Lists ignore `include`. */
-static const struct resource_kind kind_listed_organizations = {.type = "organizations", .make = organization_resource};
+	if (includes_follow(req, &kind_organizations, organizations, ret_included, err) < 0)
+		return -1;
+	if (!query_includes(req, "entitlement-set"))
+		return 0;
+	json_array_foreach(organizations, i, organization)
+	{
+		if (entitlements_resource(req->store, json_string_at(organization, "id"), &entitlements_of, err) < 0) {
+			json_decref(*ret_included);
+			return -1;
+		}
+		json_array_append_new(*ret_included, entitlements_of);
+	}
+	return 0;
+}
+
+const struct resource_kind kind_organizations = {.type = "organizations",
+	.ask = organizations_read_all,
+	.make = organization_resource,
+	KIND_INCLUDES(includes),
+	.include = organizations_include};
 
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {
@@ -150,6 +204,8 @@ static int page_of_organizations(const struct request *req, const struct scope *
 {
 	const struct organization_list list = {.user_id = req->actor.is_site_admin ? NULL : req->actor.user.text,
 		.search = query(req, "q"),
+		.name = query(req, "q[name]"),
+		.email = query(req, "q[email]"),
 		.limit = page->size,
 		.offset = page->offset};
 
@@ -160,7 +216,7 @@ static int page_of_organizations(const struct request *req, const struct scope *
 int organizations_index(struct request *req, struct response *res, struct err *err)
 {
 	return respond_list(
-		req, res, &(struct resource_list){&kind_listed_organizations, NULL, page_of_organizations}, err);
+		req, res, &(struct resource_list){&kind_organizations, NULL, page_of_organizations}, err);
 }
 
 /* ---- changing ---- */
@@ -393,20 +449,13 @@ int organizations_delete(struct request *req, struct response *res, struct err *
 
 int organizations_entitlements(struct request *req, struct response *res, struct err *err)
 {
-	json_auto_t *site = NULL;
 	struct scope scope;
-	json_t *attributes;
+	json_t *resource;
 
-	if (scope_organization(req, &scope, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 ||
+		entitlements_resource(req->store, scope.organization_name, &resource, err) < 0)
 		return -1;
-	if (site_settings_read(req->store, &site, err) < 0)
-		return -1;
-	attributes = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(entitlements); i++)
-		json_object_set_new(attributes, entitlements[i].name, json_boolean(entitlements[i].there));
-	json_object_set_new(
-		attributes, "cost-estimation", json_boolean(json_bool_at(site, "cost-estimation.enabled", true)));
-	return respond_resource(res, 200, resource_new("entitlement-sets", scope.organization_name, attributes, NULL));
+	return respond_resource(res, 200, resource);
 }
 
 int organizations_capacity(struct request *req, struct response *res, struct err *err)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/kinds.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/team_access.h"
@@ -34,6 +36,24 @@ static json_t *access_resource(enum access_place place, const struct team_access
 		json_pack("{so so}", "team", to_one("teams", row->team_id), kinds[place].relation,
 			to_one(kinds[place].place_type, row->place_id)));
 }
+
+static json_t *workspace_access_show(const void *row)
+{
+	return access_resource(IN_WORKSPACE, row);
+}
+
+static json_t *project_access_show(const void *row)
+{
+	return access_resource(IN_PROJECT, row);
+}
+
+static const struct inclusion workspace_includes[] = {{"team", "team-workspaces", "team", &kind_teams}};
+static const struct inclusion project_includes[] = {{"team", "team-projects", "team", &kind_teams}};
+
+static const struct resource_kind resource_kinds[] = {
+	[IN_WORKSPACE] = {.type = "team-workspaces", .show = workspace_access_show, KIND_INCLUDES(workspace_includes)},
+	[IN_PROJECT] = {.type = "team-projects", .show = project_access_show, KIND_INCLUDES(project_includes)},
+};
 
 /* ---- permissions ---- */
 
@@ -74,32 +94,30 @@ static int access_read_resource(
 static int accesses_index(struct request *req, struct response *res, enum access_place place, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct access_list list = {.place = place, .place_id = query(req, kinds[place].filter)};
+	struct access_list list = {.place = place,
+		.place_id = query(req, kinds[place].filter),
+		.team_id = text_or_null(query(req, "filter[team][id]"))};
 	struct page page;
-	json_t *data;
 
 	if (!list.place_id || !*list.place_id)
 		return err_set(err, ERR_MALFORMED, "%s is needed", kinds[place].filter);
-	if (page_read(req, &page, err) < 0 || may_in_place(req, place, list.place_id, err) < 0)
+	if (includes_check(req, &resource_kinds[place], err) < 0 || page_read(req, &page, err) < 0 ||
+		may_in_place(req, place, list.place_id, err) < 0)
 		return -1;
 	list.limit = page.size;
 	list.offset = page.offset;
 	if (team_accesses_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	page.total = row_of(team_access, &rows, 0)->total;
-	data = json_array();
-	for (int i = 0; i < rows.count && row_of(team_access, &rows, i)->id; i++)
-		json_array_append_new(data, access_resource(place, row_of(team_access, &rows, i)));
-	return respond_page(req, res, &page, data, NULL);
+	return respond_rows(req, res, &page, &(struct resource_rows){&resource_kinds[place], &rows}, err);
 }
 
 static int access_read_one(struct request *req, struct response *res, enum access_place place, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (access_in_path(req, place, &rows, err) < 0)
+	if (includes_check(req, &resource_kinds[place], err) < 0 || access_in_path(req, place, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, access_resource(place, row_of(team_access, &rows, 0)));
+	return respond_row(req, res, 200, &(struct resource_rows){&resource_kinds[place], &rows}, err);
 }
 
 /* ---- input ---- */

@@ -3,6 +3,7 @@
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/api.h"
 #include "scheduler/auth/tokens.sql.h"
+#include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/teams.sql.h"
@@ -113,6 +114,39 @@ int team_tokens_index(struct request *req, struct response *res, struct err *err
 {
 	return respond_list(
 		req, res, &(struct resource_list){&kind_tokens, scope_organization, page_of_team_tokens}, err);
+}
+
+/* Whether the actor may revoke the token of one of the organization's teams. */
+static int revoke_check(const struct request *req, const char *organization_id, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows token = ROWS_INIT, team = ROWS_INIT;
+	const char *team_id;
+
+	if (token_read(req->store, id, &token, err) < 0)
+		return -1;
+	team_id = row_of(token, &token, 0)->team_id;
+	if (!team_id || !text_equal(row_of(token, &token, 0)->organization_id, organization_id))
+		return err_set(err, ERR_NOT_FOUND, "token not found");
+	return team_read(req->store, team_id, &team, err) < 0 ? -1
+							      : team_tokens_may(req, row_of(team, &team, 0), err);
+}
+
+/* Revokes all of the tokens or none. */
+int team_tokens_revoke(struct request *req, struct response *res, struct err *err)
+{
+	json_auto_t *ids = NULL;
+	struct scope scope;
+	const json_t *id;
+	size_t i;
+
+	if (scope_organization(req, &scope, err) < 0 || body_linkage(req, "authentication-tokens", &ids, err) < 0)
+		return -1;
+	json_array_foreach(ids, i, id)
+	{
+		if (revoke_check(req, scope.organization.text, json_string_value(id), err) < 0)
+			return -1;
+	}
+	return tokens_delete_all(req->store, ids, err) < 0 ? -1 : respond_empty(res, 204);
 }
 
 /* ---- tokens of an organization ---- */

@@ -44,10 +44,11 @@ static json_t *team_permissions(const struct team_row *row)
 	bool members = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
 	bool access = rights_may(row->rights, CAN_MANAGE_ORGANIZATION_ACCESS);
 
-	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership",
+	return json_pack("{sb sb sb sb sb sb sb sb sb}", "can-destroy", plain && own && manage, "can-update-membership",
 		own && members, "can-update-organization-access", plain && access, "can-update-name",
 		plain && own && manage, "can-update-visibility", plain && manage, "can-update-sso-team-id",
-		own && manage, "can-update-member-token-management", manage);
+		own && manage, "can-update-member-token-management", manage, "can-update-api-token", manage,
+		"can-view-api-token", manage);
 }
 
 /* All flags of the organization access. The owners team has all of them. */
@@ -79,15 +80,20 @@ static json_t *team_resource(const void *of_row)
 	const char *id = team->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/teams/%s", id);
 	json_t *resource = resource_new("teams", id,
-		json_pack("{so so so sI so sb sb so}", "name", json_string_or_null(team->name), "visibility",
+		json_pack("{so so so sI sI so sb sb so}", "name", json_string_or_null(team->name), "visibility",
 			json_string_or_null(team->visibility), "sso-team-id", json_string_or_null(team->sso_team_id),
-			"users-count", (json_int_t)ids_count(team->users), "organization-access", access_show(team),
+			"users-count", (json_int_t)ids_count(team->users), "non-service-users-count",
+			(json_int_t)ids_count(team->users), "organization-access", access_show(team),
 			"allow-member-token-management", team->allow_member_token_management, "is-unified", 0,
 			"permissions", team_permissions(team)),
 		json_pack("{so so so}", "organization", to_one("organizations", team->organization_name), "users",
 			many_shown("users", team->users), "organization-memberships",
 			many_shown("organization-memberships", team->memberships)));
 
+	json_object_update_new(json_object_get(resource, "relationships"),
+		json_pack("{so so}", "authentication-token",
+			relation_linked(json_object(), "teams", id, "authentication-token"), "authentication-tokens",
+			relation_linked(json_object(), "teams", id, "authentication-tokens")));
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	if (team->scim_enabled)
 		json_object_update_new(json_object_get(resource, "attributes"), scim_shown(team));
@@ -104,7 +110,7 @@ static const struct inclusion includes[] = {
 const struct resource_kind kind_teams = {
 	.type = "teams", .ask = teams_read_all, .show = team_resource, KIND_INCLUDES(includes)};
 
-int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+int team_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (team_read(req->store, param(req, "team"), ret_rows, err) < 0)
 		return -1;

@@ -19,7 +19,10 @@ enum { MAX_DESCRIPTION = 512 };
 
 /* ---- the resource ---- */
 
-static const struct inclusion includes[] = {{"created_by", "authentication-tokens", "created-by", &kind_users}};
+static const struct inclusion includes[] = {
+	{"created_by", "authentication-tokens", "created-by", &kind_users},
+	{"team", "authentication-tokens", "team", &kind_teams},
+};
 
 /* Hides the internal teams as which an organization's own tokens act. */
 static const char *team_shown(const struct token_row *row)

@@ -39,6 +39,8 @@ static int filter_read(const struct request *req, enum change_request_filter *re
 {
 	const char *archived = text_or_null(query(req, "filter[archived]"));
 
+	if (!archived)
+		archived = text_or_null(query(req, "archive"));
 	if (archived && !text_equal(archived, "true") && !text_equal(archived, "false"))
 		return err_set(err, ERR_MALFORMED, "filter[archived] must be true or false");
 	*ret_filter = !archived                ? CHANGE_REQUESTS_ALL

@@ -4,6 +4,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/runs/runs.h"
+#include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
@@ -155,7 +156,34 @@ int workspace_health_read(struct request *req, struct response *res, struct err 
 	return respond_resource(res, 200, health_resource(row_of(workspace_health, &rows, 0)));
 }
 
-/* Begins an assessment now. */
+int assessment_results_current(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows health = ROWS_INIT, rows = ROWS_INIT;
+	const char *id;
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 || workspace_health(req->store, scope.workspace.text, &health, err) < 0)
+		return -1;
+	id = row_of(workspace_health, &health, 0)->result_id;
+	if (!id)
+		return err_set(err, ERR_NOT_FOUND, "assessment result not found");
+	if (assessment_result_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_assessment_results, &rows}, err);
+}
+
+/* Begins an assessment now, and shows the workspace. */
+int workspaces_assess(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0 ||
+		assessment_start(req->store, scope.workspace.text, text_or_null(req->actor.user.text), err) < 0)
+		return -1;
+	return workspace_show(req, res, 200, scope.workspace.text, err);
+}
+
+/* The same, and shows the health. */
 int workspace_health_assess(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -74,10 +74,10 @@ static int configuration_resource(
 	if (opened_read(store, row, &opened, err) < 0)
 		return -1;
 	resource = resource_new("notification-configurations", row->id,
-		json_pack("{ss sb ss so sn so so so so so}", "name", row->name, "enabled", row->enabled,
+		json_pack("{ss sb ss so sn so so so so so so}", "name", row->name, "enabled", row->enabled,
 			"destination-type", row->destination_type, "url", url_or_null(&opened), "token", "triggers",
 			json_shown(row->triggers_json), "email-addresses", json_shown(row->emails_json),
-			"delivery-responses", opened.responses, "created-at", time_shown(row->created_at), "updated-at",
+			"external-email-addresses", json_shown(row->emails_json), "delivery-responses", opened.responses, "created-at", time_shown(row->created_at), "updated-at",
 			time_shown(row->updated_at)),
 		json_pack("{so so}", "subscribable", to_one(kinds[kind_of(row)].type, owner_of(row)), "users",
 			many_shown("users", row->users)));
@@ -391,12 +391,26 @@ static int input_of(
 	return 0;
 }
 
+/* Stores what changed of `before`. */
+static int input_store(struct request *req, struct response *res, const struct notification_configuration_row *before,
+	struct input *input, struct err *err)
+{
+	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
+	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
+	struct notification_configuration *c = &input->configuration;
+
+	if (!c->token && notification_token_open(req->store, before->token_sealed, &token, err) < 0)
+		return -1;
+	if (input_verify(req, c, c->token ? c->token : buf_str(&token), &verification, err) < 0 ||
+		request_audit_begin(req, err) < 0 || notification_configuration_update(req->store, c, err) < 0)
+		return -1;
+	return configuration_show(req, res, 200, c->id, err);
+}
+
 int notification_configurations_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(input_release) struct input input = {.users = NULL};
-	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
-	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
 	const struct notification_configuration_row *before;
 
 	if (configuration_in_path(req, &rows, err) < 0)
@@ -406,14 +420,24 @@ int notification_configurations_update(struct request *req, struct response *res
 		return -1;
 	if (!text_equal(input.configuration.destination_type, before->destination_type))
 		return err_at(err, "/data/attributes/destination-type", "Destination type can't be changed");
-	if (!input.configuration.token && notification_token_open(req->store, before->token_sealed, &token, err) < 0)
+	return input_store(req, res, before, &input, err);
+}
+
+int notification_configurations_enable(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(input_release) struct input input = {.users = NULL};
+	const struct notification_configuration_row *before;
+
+	if (configuration_in_path(req, &rows, err) < 0)
 		return -1;
-	if (input_verify(req, &input.configuration,
-		    input.configuration.token ? input.configuration.token : buf_str(&token), &verification, err) < 0 ||
-		request_audit_begin(req, err) < 0 ||
-		notification_configuration_update(req->store, &input.configuration, err) < 0)
+	before = row_of(notification_configuration, &rows, 0);
+	if (input_of(req->store, before, &input, err) < 0)
 		return -1;
-	return configuration_show(req, res, 200, input.configuration.id, err);
+	input.configuration.enabled = true;
+	if (input_check(&input, err) < 0)
+		return -1;
+	return input_store(req, res, before, &input, err);
 }
 
 int notification_configurations_delete(struct request *req, struct response *res, struct err *err)

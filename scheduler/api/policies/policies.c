@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"
@@ -72,7 +73,10 @@ static json_t *policy_resource(const void *of_row)
 
 /* ---- reading ---- */
 
-const struct resource_kind kind_policies = {.type = "policies", .ask = policies_read_all, .show = policy_resource};
+static const struct inclusion includes[] = {{"policy_sets", "policies", "policy-sets", &kind_policy_sets}};
+
+const struct resource_kind kind_policies = {
+	.type = "policies", .ask = policies_read_all, .show = policy_resource, KIND_INCLUDES(includes)};
 
 static int policy_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
@@ -96,6 +100,7 @@ static int page_of_policies(const struct request *req, const struct scope *scope
 	const struct policy_list list = {.organization_id = scope->organization.text,
 		.search = query(req, "search[name]"),
 		.kind = query(req, "filter[kind]"),
+		.sort = text_or_null(query(req, "sort")),
 		.limit = page->size,
 		.offset = page->offset};
 
@@ -112,9 +117,9 @@ int policies_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (policy_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_policies, err) < 0 || policy_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 200, policy_resource(row_of(policy, &rows, 0)));
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_policies, &rows}, err);
 }
 
 /* ---- input ---- */
@@ -260,7 +265,7 @@ int policies_upload(struct request *req, struct response *res, struct err *err)
 		policy_upload(req->store, row_of(policy, &rows, 0)->id, body->len ? body->data : "", body->len, err) <
 			0)
 		return -1;
-	return respond_empty(res, 200);
+	return policy_show(req, res, 200, row_of(policy, &rows, 0)->id, err);
 }
 
 int policies_download(struct request *req, struct response *res, struct err *err)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/policies/policy_set_versions.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/kinds.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/policies/policy_sets.h"
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/http/scope.h"
 #include "scheduler/store/policies/policy_set_versions.sql.h"
 
 static json_t *policy_set_version_resource(const struct store *store, const struct policy_set_version_row *version)
@@ -35,8 +38,34 @@ static int policy_set_version_make(struct store *store, const void *of_row, json
 	return 0;
 }
 
-const struct resource_kind kind_policy_set_versions = {
-	.type = "policy-set-versions", .ask = policy_set_versions_read_all, .make = policy_set_version_make};
+static const struct inclusion includes[] = {{"policy_set", "policy-set-versions", "policy-set", &kind_policy_sets}};
+
+const struct resource_kind kind_policy_set_versions = {.type = "policy-set-versions",
+	.ask = policy_set_versions_read_all,
+	.make = policy_set_version_make,
+	KIND_INCLUDES(includes)};
+
+static int scope_set(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	(void)ret_scope;
+	return policy_set_in_path(req, &rows, err);
+}
+
+static int page_of_versions(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	(void)scope;
+	return policy_set_versions_list(
+		req->store, param(req, "set"), (struct list_range){page->size, page->offset}, ret_rows, err);
+}
+
+int policy_set_versions_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(
+		req, res, &(struct resource_list){&kind_policy_set_versions, scope_set, page_of_versions}, err);
+}
 
 int policy_set_versions_create(struct request *req, struct response *res, struct err *err)
 {
@@ -58,12 +87,12 @@ int policy_set_versions_read(struct request *req, struct response *res, struct e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (policy_set_version_read(req->store, param(req, "version"), &rows, err) < 0 ||
+	if (includes_check(req, &kind_policy_set_versions, err) < 0 ||
+		policy_set_version_read(req->store, param(req, "version"), &rows, err) < 0 ||
 		may(req, (struct place){.organization = row_of(policy_set_version, &rows, 0)->organization_id},
 			"policy set version", err) < 0)
 		return -1;
-	return respond_resource(
-		res, 200, policy_set_version_resource(req->store, row_of(policy_set_version, &rows, 0)));
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_policy_set_versions, &rows}, err);
 }
 
 int policy_set_versions_upload(struct request *req, struct response *res, struct err *err)

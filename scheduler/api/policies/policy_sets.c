@@ -91,14 +91,15 @@ static const struct inclusion includes[] = {
 
 /* ---- reading ---- */
 
-int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+int policy_set_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (policy_set_read(req->store, param(req, "set"), ret_rows, err) < 0)
 		return -1;
 	return may(req, (struct place){.organization = set_of(ret_rows)->organization_id}, "policy set", err);
 }
 
-static const struct resource_kind kind_sets = {.type = "policy-sets", .make = set_resource, KIND_INCLUDES(includes)};
+const struct resource_kind kind_policy_sets = {
+	.type = "policy-sets", .ask = policy_sets_read_all, .make = set_resource, KIND_INCLUDES(includes)};
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
@@ -106,7 +107,7 @@ static int set_show(struct request *req, struct response *res, int status, const
 
 	if (policy_set_read(req->store, id, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, status, &(struct resource_rows){&kind_sets, &rows}, err);
+	return respond_row(req, res, status, &(struct resource_rows){&kind_policy_sets, &rows}, err);
 }
 
 static int page_of_sets(const struct request *req, const struct scope *scope, const struct page *page,
@@ -115,22 +116,25 @@ static int page_of_sets(const struct request *req, const struct scope *scope, co
 	const struct policy_set_list list = {.organization_id = scope->organization.text,
 		.search = query(req, "search[name]"),
 		.kind = query(req, "filter[kind]"),
+		.versioned = text_or_null(query(req, "filter[versioned]")),
 		.limit = page->size,
 		.offset = page->offset};
 
+	if (list.versioned && !text_equal(list.versioned, "true") && !text_equal(list.versioned, "false"))
+		return err_set(err, ERR_MALFORMED, "filter[versioned] must be true or false");
 	return policy_sets_list(req->store, &list, ret_rows, err);
 }
 
 int policy_sets_index(struct request *req, struct response *res, struct err *err)
 {
-	return respond_list(req, res, &(struct resource_list){&kind_sets, scope_organization, page_of_sets}, err);
+	return respond_list(req, res, &(struct resource_list){&kind_policy_sets, scope_organization, page_of_sets}, err);
 }
 
 int policy_sets_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, &kind_sets, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_policy_sets, err) < 0 || policy_set_in_path(req, &rows, err) < 0)
 		return -1;
 	return set_show(req, res, 200, set_of(&rows)->id, err);
 }

@@ -23,6 +23,7 @@ static const struct inclusion includes[] = {
 	{"configuration_version.ingress_attributes", "configuration-versions", "ingress-attributes",
 		&kind_ingress_attributes},
 	{"workspace", "runs", "workspace", &kind_workspaces},
+	{"workspace.project", "workspaces", "project", &kind_projects},
 	{"task_stages", "runs", "task-stages", &kind_task_stages},
 	{"task_stages.task_results", "task-stages", "task-results", &kind_task_results},
 	{"task_stages.policy_evaluations", "task-stages", "policy-evaluations", &kind_policy_evaluations},

@@ -18,11 +18,13 @@ int admin_scim_settings_show(struct request *req, struct response *res, struct e
 	row = row_of(scim_settings_read, &rows, 0);
 	return respond_resource(res, 200,
 		resource_new("scim-settings", "scim",
-			json_pack("{sb sb so so so}", "enabled", row->is_enabled, "paused", row->is_paused,
+			json_pack("{sb sb so so so s{sb sb sb}}", "enabled", row->is_enabled, "paused", row->is_paused,
 				"site-admin-group-scim-id", json_string_or_null(row->group_id),
 				"site-admin-group-display-name", json_string_or_null(row->group_name),
-				"identity-provider-id", json_string_or_null(row->provider_id)),
-			NULL));
+				"identity-provider-id", json_string_or_null(row->provider_id), "permissions",
+				"can-read", true, "can-update", true, "can-destroy", true),
+			json_pack("{so}", "authentication-tokens",
+				relation_linked(json_object(), "admin", "scim-tokens", ""))));
 }
 
 static int enabled_check(const struct scim_settings_read_row *old, bool enabled, struct err *err)

@@ -22,10 +22,11 @@ static json_t *problems_of(const struct request *req, const struct saml_provider
 static int provider_show(const struct request *req, struct response *res, const struct saml_provider *provider)
 {
 	const char *base = req->store->settings->public_url;
-	json_t *attributes = json_pack("{sb ss sn sb so so so}", "enabled", provider->is_enabled, "name",
+	json_t *attributes = json_pack("{sb ss sn sb so so so s{sb sb}}", "enabled", provider->is_enabled, "name",
 		provider->name, "private-key", "private-key-set", provider->private_key != NULL, "acs-consumer-url",
 		json_sprintf("%s" SAML_AUTH_PATH, base), "metadata-url", json_sprintf("%s" SAML_METADATA_PATH, base),
-		"slo-url", json_sprintf("%s" SAML_LOGOUT_PATH, base));
+		"slo-url", json_sprintf("%s" SAML_LOGOUT_PATH, base), "permissions", "can-read", true, "can-update",
+		true);
 
 	fields_show(saml_fields, saml_fields_count, provider->settings, attributes);
 	if (*provider->issuer)

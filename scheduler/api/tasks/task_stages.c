@@ -3,8 +3,10 @@
 
 #include "proto/states.h"
 #include "scheduler/api/access/permissions.h"
+#include "scheduler/api/include_resolver.h"
 #include "scheduler/api/kinds.h"
 #include "scheduler/api/policies/policy_evaluations.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/relations.h"
@@ -38,8 +40,15 @@ static json_t *task_stage_resource(const void *of_row)
 				"policy-evaluations")));
 }
 
+static const struct inclusion includes[] = {
+	{"run", "task-stages", "run", &kind_runs},
+	{"run.workspace", "runs", "workspace", &kind_workspaces},
+	{"task_results", "task-stages", "task-results", &kind_task_results},
+	{"policy_evaluations", "task-stages", "policy-evaluations", &kind_policy_evaluations},
+};
+
 const struct resource_kind kind_task_stages = {
-	.type = "task-stages", .ask = task_stage_views_of, .show = task_stage_resource};
+	.type = "task-stages", .ask = task_stage_views_of, .show = task_stage_resource, KIND_INCLUDES(includes)};
 
 static const struct cell_shown result_attributes[] = {
 	CELL("status", task_result, status),
@@ -67,7 +76,8 @@ json_t *task_result_resource(const void *of_row)
 	json_object_set_new(
 		attributes, "task-result-outcomes-count", json_integer((json_int_t)ids_count(result->outcomes)));
 	return resource_new("task-results", result->id, attributes,
-		json_pack("{so so}", "task_stage", to_one("task-stages", result->task_stage_id), "task-result-outcomes",
+		json_pack("{so so so}", "task_stage", to_one("task-stages", result->task_stage_id), "task-stage",
+			to_one("task-stages", result->task_stage_id), "task-result-outcomes",
 			relation_linked(many_shown("task-result-outcomes", result->outcomes), "task-results",
 				result->id, "outcomes")));
 }
@@ -96,18 +106,18 @@ int task_stages_of_run(struct store *store, const char *run_id, json_t **ret_sta
 
 /* ---- stages ---- */
 
-static const char *const includes[] = {"task_results", "policy_evaluations", NULL};
-
 int task_stages_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 	json_auto_t *own = NULL;
+	json_t *included;
 	struct page page;
 
-	if (query_includes_check(req, includes, err) < 0 || run_in_path(req, &run, err) < 0 ||
-		page_read(req, &page, err) < 0 || task_stages_of_run(req->store, run_of(&run)->id, &own, err) < 0)
+	if (includes_check(req, &kind_task_stages, err) < 0 || run_in_path(req, &run, err) < 0 ||
+		page_read(req, &page, err) < 0 || task_stages_of_run(req->store, run_of(&run)->id, &own, err) < 0 ||
+		includes_follow(req, &kind_task_stages, own, &included, err) < 0)
 		return -1;
-	return respond_slice(req, res, &page, own, NULL);
+	return respond_slice(req, res, &page, own, included);
 }
 
 int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *err)
@@ -117,42 +127,20 @@ int task_stage_in_path(struct request *req, struct rows *ret_rows, struct err *e
 	return may(req, place_of(row_of(task_stage, ret_rows, 0)), "task stage", err);
 }
 
-static int evaluations_include(
-	struct request *req, const struct task_stage_row *stage, json_t *included, struct err *err)
-{
-	json_t *evaluations = NULL;
-
-	if (!query_includes(req, "policy_evaluations") || !stage->evaluation_status)
-		return 0;
-	if (policy_evaluations_of_run(req->store, stage->run_id, &evaluations, err) < 0)
-		return -1;
-	json_array_extend(included, evaluations);
-	json_decref(evaluations);
-	return 0;
-}
-
 static int stage_show(struct request *req, struct response *res, const char *id, struct err *err)
 {
-	_cleanup_(rows_release) struct rows stage = ROWS_INIT, results = ROWS_INIT;
-	json_auto_t *included = json_array();
+	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
 
 	if (task_stage_view(req->store, id, &stage, err) < 0)
 		return -1;
-	if (query_includes(req, "task_results") && task_results_view(req->store, NULL, id, &results, err) < 0)
-		return -1;
-	for (int i = 0; i < results.count; i++)
-		json_array_append_new(included, task_result_resource(row_of(task_result, &results, i)));
-	if (evaluations_include(req, row_of(task_stage, &stage, 0), included, err) < 0)
-		return -1;
-	return respond_including(res, 200, task_stage_resource(row_of(task_stage, &stage, 0)),
-		query(req, "include") ? json_incref(included) : NULL);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_task_stages, &stage}, err);
 }
 
 int task_stages_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows stage = ROWS_INIT;
 
-	if (query_includes_check(req, includes, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
+	if (includes_check(req, &kind_task_stages, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
 		return -1;
 	return stage_show(req, res, row_of(task_stage, &stage, 0)->id, err);
 }

@@ -89,7 +89,7 @@ static int tasks_include(struct request *req, const struct rows *rows, json_t **
 
 /* ---- reading ---- */
 
-static int task_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+int task_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (task_read(req->store, param(req, "task"), ret_rows, err) < 0)
 		return -1;

@@ -47,6 +47,32 @@ int workspace_tasks_index(struct request *req, struct response *res, struct err 
 		&(struct resource_list){&kind_workspace_tasks, scope_workspace, page_of_workspace_tasks}, err);
 }
 
+static const struct inclusion includes[] = {{"workspace", "workspace-tasks", "workspace", &kind_workspaces}};
+
+static const struct resource_kind kind_of_task = {
+	.type = "workspace-tasks", .show = workspace_task_resource, KIND_INCLUDES(includes)};
+
+static int scope_task(const struct request *req, struct scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	(void)ret_scope;
+	return task_in_path(req, &rows, err);
+}
+
+static int page_of_task(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	(void)scope;
+	return workspace_tasks_of_task(
+		req->store, param(req, "task"), (struct list_range){page->size, page->offset}, ret_rows, err);
+}
+
+int tasks_attached(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(req, res, &(struct resource_list){&kind_of_task, scope_task, page_of_task}, err);
+}
+
 int workspace_tasks_read(struct request *req, struct response *res, struct err *err)
 {
 	struct scope scope;

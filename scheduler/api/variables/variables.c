@@ -15,7 +15,8 @@
 static json_t *variable_owner_show(const struct variable_row *row)
 {
 	if (!row->varset_id)
-		return json_pack("{so}", "configurable", to_one("workspaces", row->workspace_id));
+		return json_pack("{so so}", "configurable", to_one("workspaces", row->workspace_id), "workspace",
+			to_one("workspaces", row->workspace_id));
 	return json_pack("{so}", "varset", to_one("varsets", row->varset_id));
 }
 

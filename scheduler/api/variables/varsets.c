@@ -109,6 +109,9 @@ static int varsets_show(struct request *req, struct response *res, struct varset
 	if (includes_check(req, &kind_varsets, err) < 0 || page_read(req, &page, err) < 0)
 		return -1;
 	list->search = query(req, "q");
+	list->global = text_or_null(query(req, "filter[global]"));
+	if (list->global && !text_equal(list->global, "true") && !text_equal(list->global, "false"))
+		return err_set(err, ERR_MALFORMED, "filter[global] must be true or false");
 	list->limit = page.size;
 	list->offset = page.offset;
 	return varsets_list(req->store, list, &rows, err) < 0

@@ -74,6 +74,7 @@ static int client_resource(struct store *store, const void *row, json_t **ret_re
 static const struct inclusion includes[] = {
 	{"oauth_tokens", "oauth-clients", "oauth-tokens", &kind_oauth_tokens},
 	{"projects", "oauth-clients", "projects", &kind_projects},
+	{"agent_pool", "oauth-clients", "agent-pool", &kind_pools},
 };
 
 const struct resource_kind kind_oauth_clients = {

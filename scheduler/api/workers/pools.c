@@ -56,9 +56,15 @@ static json_t *pool_resource(const void *of_row)
 
 /* ---- reading ---- */
 
-static const struct inclusion includes[] = {{"workspaces", "agent-pools", "workspaces", &kind_workspaces}};
+static const struct inclusion includes[] = {
+	{"workspaces", "agent-pools", "workspaces", &kind_workspaces},
+	{"allowed_workspaces", "agent-pools", "allowed-workspaces", &kind_workspaces},
+	{"allowed_projects", "agent-pools", "allowed-projects", &kind_projects},
+	{"excluded_workspaces", "agent-pools", "excluded-workspaces", &kind_workspaces},
+};
 
-static const struct resource_kind kind_pools = {.type = "agent-pools", .show = pool_resource, KIND_INCLUDES(includes)};
+const struct resource_kind kind_pools = {
+	.type = "agent-pools", .ask = pools_read_all, .show = pool_resource, KIND_INCLUDES(includes)};
 
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {

@@ -56,8 +56,9 @@ static json_t *project_resource(const void *of_row)
 			"setting-overwrites", "default-execution-mode", own, "default-agent-pool", own, "created-at",
 			time_shown(project->created_at), "workspace-count", (json_int_t)project->workspace_count,
 			"permissions", project_permissions(project)),
-		json_pack("{so so}", "organization", to_one("organizations", project->organization_name),
-			"default-agent-pool", to_one("agent-pools", project->default_pool_id)));
+		json_pack("{so so so}", "organization", to_one("organizations", project->organization_name),
+			"default-agent-pool", to_one("agent-pools", project->default_pool_id), "tag-bindings",
+			relation_linked(json_object(), "projects", project->id, "tag-bindings")));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -112,6 +113,7 @@ static int page_of_projects(const struct request *req, const struct scope *scope
 	const struct project_list list = {.organization_id = scope->organization.text,
 		.search = query(req, "q"),
 		.names = query(req, "filter[names]"),
+		.sort = text_or_null(query(req, "sort")),
 		.tag_keys = &keys,
 		.tag_values = &values,
 		.limit = page->size,
@@ -196,6 +198,9 @@ static int mode_read(
 	bool given = json_object_get(set, "default-execution-mode");
 
 	body.mode = json_string_at(given ? set : old, "default-execution-mode");
+	if (!body_has(req, "default-agent-pool-id") &&
+		body_to_one(req, "default-agent-pool", "agent-pools", &body.pool, err) < 0)
+		return -1;
 	if (body_text(req, "default-agent-pool-id", &body.pool, err) < 0 ||
 		default_mode_change(req, &before->use, &body, &mode, err) < 0)
 		return -1;

@@ -35,8 +35,14 @@ static int owner_in_path(
 	return 0;
 }
 
-static int policy_show(
-	struct request *req, struct response *res, struct retention_owner owner, bool old, struct err *err)
+static json_t *target_shown(const struct scope *scope, struct retention_owner owner)
+{
+	return owner.workspace_id ? to_one("workspaces", owner.workspace_id)
+				  : to_one("organizations", scope->organization_name);
+}
+
+static int policy_show(struct request *req, struct response *res, const struct scope *scope,
+	struct retention_owner owner, bool old, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_t *attributes = NULL;
@@ -51,7 +57,9 @@ static int policy_show(
 		attributes = json_pack("{sI}", "delete-older-than-n-days", (json_int_t)policy->days);
 	}
 	return respond_resource(
-		res, 200, resource_new(type, policy->id, attributes ? attributes : json_object(), NULL));
+		res, 200,
+		resource_new(type, policy->id, attributes ? attributes : json_object(),
+			json_pack("{so}", "target", target_shown(scope, owner))));
 }
 
 int retention_policies_read(struct request *req, struct response *res, struct err *err)
@@ -61,7 +69,7 @@ int retention_policies_read(struct request *req, struct response *res, struct er
 
 	if (owner_in_path(req, &scope, &owner, err) < 0)
 		return -1;
-	return policy_show(req, res, owner, false, err);
+	return policy_show(req, res, &scope, owner, false, err);
 }
 
 /* The days after which data are deleted. 0 for the kind that keeps all data. */
@@ -93,7 +101,7 @@ int retention_policies_write(struct request *req, struct response *res, struct e
 	if (owner_in_path(req, &scope, &owner, err) < 0 || body_check(req, text_or_empty(type), err) < 0 ||
 		days_read(req, type, &days, err) < 0 || retention_write(req->store, owner, days, err) < 0)
 		return -1;
-	return policy_show(req, res, owner, text_equal(type, deletes_of_old), err);
+	return policy_show(req, res, &scope, owner, text_equal(type, deletes_of_old), err);
 }
 
 int retention_policies_delete(struct request *req, struct response *res, struct err *err)

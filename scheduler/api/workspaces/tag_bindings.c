@@ -109,7 +109,7 @@ static json_t *binding_resource(const struct binding_row *binding, bool effectiv
 	json_t *resource = resource_new(effective ? "effective-tag-bindings" : "tag-bindings", binding->id,
 		json_pack("{so so}", "key", json_string_or_null(binding->key), "value",
 			json_string_or_null(binding->value)),
-		NULL);
+		effective ? json_pack("{so}", "inherited-from", to_one("projects", binding->inherited_from)) : NULL);
 
 	if (binding->inherited_from) {
 		_cleanup_(freep) char *link = mem_printf("/api/v2/projects/%s", binding->inherited_from);
@@ -224,17 +224,39 @@ int tag_bindings_effective(struct request *req, struct response *res, struct err
 	return bindings_show(req, res, &scope, true, err);
 }
 
-int tag_bindings_update(struct request *req, struct response *res, struct err *err)
+/* Changes the bindings, or replaces all of them. */
+static int bindings_take(struct request *req, bool replace, struct tagged_scope *ret_scope, struct err *err)
 {
 	json_auto_t *bindings = NULL;
-	struct tagged_scope scope;
-	struct binding_order order;
 
-	if (tagged_in_path(req, &scope, err) < 0 ||
+	if (tagged_in_path(req, ret_scope, err) < 0 ||
 		bindings_parse(json_object_get(req->body, "data"), "/data", &bindings, err) < 0)
 		return -1;
-	order = (struct binding_order){scope.kind, scope.owner.text, scope.organization.text, bindings, false, "/data"};
-	if (bindings_write(req->store, &order, err) < 0)
+	return bindings_write(req->store,
+		&(struct binding_order){ret_scope->kind, ret_scope->owner.text, ret_scope->organization.text, bindings,
+			replace, "/data"},
+		err);
+}
+
+int tag_bindings_add(struct request *req, struct response *res, struct err *err)
+{
+	struct tagged_scope scope;
+
+	return bindings_take(req, false, &scope, err) < 0 ? -1 : respond_empty(res, 204);
+}
+
+int tag_bindings_replace(struct request *req, struct response *res, struct err *err)
+{
+	struct tagged_scope scope;
+
+	return bindings_take(req, true, &scope, err) < 0 ? -1 : respond_empty(res, 204);
+}
+
+int tag_bindings_update(struct request *req, struct response *res, struct err *err)
+{
+	struct tagged_scope scope;
+
+	if (bindings_take(req, false, &scope, err) < 0)
 		return -1;
 	return bindings_show(req, res, &scope, false, err);
 }

@@ -22,15 +22,21 @@ static const struct inclusion of_workspaces[] = {
 	{"current-state-version", "workspaces", "current-state-version", &kind_states},
 	{"locked-by", "workspaces", "locked-by", &kind_users}, {"locked-by", "workspaces", "locked-by", &kind_teams},
 	{"locked-by", "workspaces", "locked-by", &kind_runs}, {"current-run", "workspaces", "current-run", &kind_runs},
-	{"current-run.plan", "runs", "plan", &kind_plans},
+	{"latest-run", "workspaces", "latest-run", &kind_runs}, {"current-run.plan", "runs", "plan", &kind_plans},
+	{"latest-run.plan", "runs", "plan", &kind_plans}, {"current-run.apply", "runs", "apply", &kind_applies},
 	{"current-run.configuration-version", "runs", "configuration-version", &kind_configurations},
+	{"latest-run.configuration-version", "runs", "configuration-version", &kind_configurations},
 	{"current-configuration-version", "workspaces", "current-configuration-version", &kind_configurations},
 	{"current-configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes",
 		&kind_ingress_attributes},
 	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes",
 		&kind_ingress_attributes},
+	{"latest-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes",
+		&kind_ingress_attributes},
+	{"agent-pool", "workspaces", "agent-pool", &kind_pools},
 	{"current-assessment-result", "workspaces", "current-assessment-result", &kind_assessment_results},
-	{"outputs", "workspaces", "outputs", NULL},
+	{"current-state-version.resources-processed", "state-versions", "resources-processed", NULL}, /* an attribute */
+	{"vars", "workspaces", "vars", NULL}, {"outputs", "workspaces", "outputs", NULL},
 	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
 	{"recent-runs", "workspaces", "recent-runs", NULL},
 	{"readme", "workspaces", "readme", NULL}, /* last: lists refuse it, since it reads an archive */
@@ -92,6 +98,30 @@ static int outputs_include(const struct request *req, json_t *workspaces, json_t
 			return -1;
 	}
 	return 0;
+}
+
+/* ---- variables ---- */
+
+/* Those of the workspaces whose variables the requester may read. */
+static int variables_include(const struct request *req, const json_t *workspaces, json_t *included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const json_t *workspace, *link;
+	size_t i, j;
+
+	json_array_foreach(workspaces, i, workspace)
+	{
+		if (!json_bool_at(json_at(workspace, "attributes.permissions"), "can-read-variable", false))
+			continue;
+		json_array_foreach(json_at(workspace, "relationships.vars.data"), j, link)
+			db_array_add(&ids, json_string_at(link, "id"));
+	}
+	if (!ids.count)
+		return 0;
+	if (kind_read(req->store, &kind_variables, &ids, &rows, err) < 0)
+		return -1;
+	return rows_show(req->store, &kind_variables, &rows, included, err);
 }
 
 /* ---- recent runs ---- */
@@ -176,7 +206,8 @@ static int workspace_includes(const struct request *req, json_t *workspaces, jso
 		*ret_included = NULL;
 		return 0;
 	}
-	if ((query_includes(req, "outputs") && outputs_include(req, workspaces, included, err) < 0) ||
+	if ((query_includes(req, "vars") && variables_include(req, workspaces, included, err) < 0) ||
+		(query_includes(req, "outputs") && outputs_include(req, workspaces, included, err) < 0) ||
 		(query_includes(req, "recent-runs") && recent_runs_include(req, workspaces, included, err) < 0) ||
 		(query_includes(req, "readme") &&
 			readme_include(req, json_array_get(workspaces, 0), included, err) < 0) ||

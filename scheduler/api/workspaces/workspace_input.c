@@ -172,6 +172,18 @@ static int project_read_relation(
 	return 0;
 }
 
+/* The pool as a relation, which is the same as the attribute. */
+static int pool_read_relation(const struct request *req, json_t *fields, struct err *err)
+{
+	const char *pool;
+
+	if (body_to_one(req, "agent-pool", "agent-pools", &pool, err) < 0)
+		return -1;
+	if (pool && !body_has(req, "agent-pool-id"))
+		json_object_set_new(fields, "agent-pool-id", json_string(pool));
+	return 0;
+}
+
 /* A workspace that sets a mode keeps it until setting-overwrites restores inheritance. */
 static int mode_read(const struct request *req, const char *organization_id, bool creating,
 	struct workspace_input *input, struct err *err)
@@ -356,7 +368,7 @@ int workspace_input_read(
 		fields_read(req, settings, ARRAY_LEN(settings), ret_input->settings, err) < 0 ||
 		project_read_relation(req, organization_id, fields, err) < 0 || version_check(req, fields, err) < 0 ||
 		directory_check(fields, err) < 0 || mode_read_operations(req, fields, err) < 0 ||
-		mode_check(req, scope, fields, err) < 0 ||
+		pool_read_relation(req, fields, err) < 0 || mode_check(req, scope, fields, err) < 0 ||
 		mode_read(req, organization_id, creating, ret_input, err) < 0 ||
 		settings_check(req, ret_input, err) < 0)
 		return -1;

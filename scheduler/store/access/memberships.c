@@ -15,6 +15,20 @@ int memberships_list(struct store *store, const struct membership_list *list, st
 		.offset = list->offset, .user = response_scope_user(store->scope));
 }
 
+int memberships_of_user(
+	struct store *store, const char *user_id, struct list_range range, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, memberships_of_user, .user_id = user_id, .limit = range.limit,
+		.offset = range.offset, .user = response_scope_user(store->scope));
+}
+
+int memberships_of_team(struct store *store, const char *team_id, const char *status, struct list_range range,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, memberships_of_team, .team_id = team_id, .status = status,
+		.limit = range.limit, .offset = range.offset, .user = response_scope_user(store->scope));
+}
+
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(

@@ -19,6 +19,12 @@ struct membership_list {
 
 /* The shape `membership`; its teams are those that the requester may see. Service users are excluded. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
+/* The same for the organizations of a user. */
+int memberships_of_user(
+	struct store *store, const char *user_id, struct list_range range, struct rows *ret_rows, struct err *err);
+/* The same for the members of a team. `status`: or NULL. */
+int memberships_of_team(struct store *store, const char *team_id, const char *status, struct list_range range,
+	struct rows *ret_rows, struct err *err);
 /* Reads the memberships with these ids. The rows are available later (db_ask). */
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */

@@ -4,6 +4,7 @@
 -- Columns of a membership with memberships_tables. `teams` are those that the requester sees.
 m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.email, u.email) as email,
     u.username, m.status, m.created_at,
+    o.settings ->> 'collaborator-auth-policy' is not distinct from 'two_factor_mandatory' as needs_factor,
     (
         select coalesce(jsonb_agg(tm.team_id order by tm.team_id), '[]')
         from team_members tm
@@ -18,9 +19,22 @@ from organization_memberships m
 join organizations o on o.id = m.organization_id
 join users u on u.id = m.user_id and not u.is_service_account;
 
+-- fragment: memberships_page()
+-- One page of the memberships `found`, with the total in each row; one row without a membership if the page is empty.
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (
+    select :memberships_columns(:user) :memberships_tables()
+    where m.id in (select id from found)
+    order by m.created_at, m.id
+    limit :limit
+    offset :offset
+) f on true
+order by f.created_at, f.id;
+
 -- shape: membership
 -- total bigint optional, id text, organization_id text, organization_name text, user_id text, email text,
--- username text null, status text, created_at timestamptz, teams jsonb
+-- username text null, status text, created_at timestamptz, needs_factor boolean, teams jsonb
 
 -- statement: memberships_list
 -- One page of an organization's memberships, the oldest first.
@@ -35,16 +49,27 @@ with found as (
         and (:emails::text is null or lower(u.email) = any(string_to_array(lower(:emails), ',')))
         and (:status::text is null or m.status = :status)
 )
-select c.total, f.*
-from (select count(*) as total from found) c
-left join (
-    select :memberships_columns(:user) :memberships_tables()
-    where m.id in (select id from found)
-    order by m.created_at, m.id
-    limit :limit
-    offset :offset
-) f on true
-order by f.created_at, f.id;
+:memberships_page();
+
+-- statement: memberships_of_user
+-- One page of the memberships of a user, the oldest first.
+-- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_organization
+-- takes: user_id text, limit bigint, offset bigint, user text
+-- gives: membership
+with found as (select m.id :memberships_tables() where m.user_id = :user_id)
+:memberships_page();
+
+-- statement: memberships_of_team
+-- One page of the memberships of a team's members, the oldest first.
+-- index: team_members_user, teams_id_organization_id_key, teams_organization
+-- takes: team_id text, status text, limit bigint, offset bigint, user text
+-- gives: membership
+with found as (
+    select m.id :memberships_tables()
+    join team_members x on x.organization_id = m.organization_id and x.user_id = m.user_id
+    where x.team_id = :team_id and (:status::text is null or m.status = :status)
+)
+:memberships_page();
 
 -- statement: memberships_read_all
 -- The memberships with these ids.

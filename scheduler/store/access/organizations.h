@@ -30,6 +30,7 @@ int organization_lookup_ask(struct store *store, const char *name, struct rows *
 struct organization_list {
 	const char *user_id; /* only organizations of this member; NULL: all */
 	const char *search;  /* part of the name or the email, or NULL */
+	const char *name, *email; /* part of it, or NULL */
 	long long limit, offset;
 };
 /* The same and `total`, by name. */

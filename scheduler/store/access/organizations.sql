@@ -58,7 +58,7 @@ order by lower(o.name);
 -- index: data_retention_policies_organization_id_key, organization_memberships_user, projects_default,
 -- team_members_user, teams_organization, teams_user_id_key
 -- reads: organizations
--- takes: user_id text, search text, limit bigint, offset bigint, user text
+-- takes: user_id text, search text, name text, email text, limit bigint, offset bigint, user text
 -- gives: organization
 with found as (
     select o.id, lower(o.name) as name
@@ -72,6 +72,8 @@ with found as (
             ) and not exists (select 1 from teams t where t.user_id = :user_id and t.kind = 'audit'))
         and (:search::text is null or strpos(lower(o.name), lower(:search)) > 0
                 or strpos(lower(o.email), lower(:search)) > 0)
+        and (:name::text is null or strpos(lower(o.name), lower(:name)) > 0)
+        and (:email::text is null or strpos(lower(o.email), lower(:email)) > 0)
 )
 select t.total, f.*
 from (select count(*) as total from found) t

@@ -19,7 +19,7 @@ static const struct statements {
 int team_accesses_list(struct store *store, const struct access_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query_one_of(store->db, ret_rows, err, statements[list->place].list, workspace_access_list,
-		.place_id = list->place_id, .limit = list->limit, .offset = list->offset,
+		.place_id = list->place_id, .team_id = list->team_id, .limit = list->limit, .offset = list->offset,
 		.user = response_scope_user(store->scope));
 }
 

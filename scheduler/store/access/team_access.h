@@ -20,6 +20,7 @@ struct team_access {
 struct access_list {
 	enum access_place place;
 	const char *place_id;
+	const char *team_id; /* NULL: of all teams */
 	long long limit, offset;
 };
 

@@ -19,8 +19,11 @@
 join teams t on t.id = a.team_id and :team_in_scope(:secret_teams_in_scope(:user), :user);
 
 -- fragment: team_access_list(table)
--- One page of the access `a` to the place, of teams that the requester sees, the oldest first.
-with found as (select a.*, t.organization_id from :table :team_access_teams(:user) where a.place_id = :place_id)
+-- One page of the access `a` to the place, of teams that the requester sees, or of one of them, the oldest first.
+with found as (
+    select a.*, t.organization_id from :table :team_access_teams(:user)
+    where a.place_id = :place_id and (:team_id::text is null or a.team_id = :team_id)
+)
 select c.total, f.*
 from (select count(*) as total from found) c
 left join (select * from found order by created_at, id limit :limit offset :offset) f on true
@@ -45,7 +48,7 @@ where t.id = :team_id and t.kind = 'team' and p.id = :place_id
 -- statement: workspace_access_list
 -- One page of the access that teams which the requester sees have to the workspace, the oldest first.
 -- index: team_members_user, team_workspaces_workspace, teams_id_organization_id_key, teams_organization
--- takes: place_id text, limit bigint, offset bigint, user text
+-- takes: place_id text, team_id text, limit bigint, offset bigint, user text
 -- gives: team_access
 :team_access_list(:team_access_of_workspaces());
 

@@ -8,7 +8,8 @@
 int policies_list(struct store *store, const struct policy_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, policies_list, .organization_id = list->organization_id,
-		.search = list->search, .kind = list->kind, .limit = list->limit, .offset = list->offset);
+		.search = list->search, .kind = list->kind, .sort = list->sort, .limit = list->limit,
+		.offset = list->offset);
 }
 
 int policy_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

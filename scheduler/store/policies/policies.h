@@ -24,6 +24,7 @@ struct policy_list {
 	const char *organization_id;
 	const char *search; /* part of the name, or NULL */
 	const char *kind;   /* or NULL */
+	const char *sort;   /* "-name" reverses the order; or NULL */
 	long long limit, offset;
 };
 /* Sorted by name, with `total`; a row with a null id if the page is empty. */

@@ -19,7 +19,7 @@ left join lateral (
 -- statement: policies_list
 -- One page by name, with the total in each row; one row without a policy if the page is empty.
 -- index: policies_name, policy_set_policies_policy
--- takes: organization_id text, search text, kind text, limit bigint, offset bigint
+-- takes: organization_id text, search text, kind text, sort text, limit bigint, offset bigint
 -- gives: policy
 with found as (
     select id
@@ -33,11 +33,11 @@ from (select count(*) as total from found) c
 left join (
     select :policies()
     where p.id in (select id from found)
-    order by lower(p.name)
+    order by case when :sort::text = '-name' then lower(p.name) end desc, lower(p.name)
     limit :limit
     offset :offset
 ) p on true
-order by lower(p.name);
+order by case when :sort = '-name' then lower(p.name) end desc, lower(p.name);
 
 -- statement: policy_read
 -- One policy.

@@ -47,6 +47,13 @@ int policy_set_version_read(struct store *store, const char *id, struct rows *re
 	return ret_rows->count ? 0 : not_found(err);
 }
 
+int policy_set_versions_list(
+	struct store *store, const char *policy_set_id, struct list_range range, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, policy_set_versions_list, .policy_set_id = policy_set_id,
+		.limit = range.limit, .offset = range.offset);
+}
+
 int policy_set_versions_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, policy_set_versions_read_all, .ids = ids);

@@ -28,7 +28,7 @@ insert into policy_set_versions (id, policy_set_id, status_timestamps)
 values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())));
 
 -- shape: policy_set_version
--- id text, policy_set_id text, status text, source text, error text null, blob_id text null,
+-- total bigint optional, id text, policy_set_id text, status text, source text, error text null, blob_id text null,
 -- status_timestamps jsonb, error_message text null, created_at timestamptz, updated_at timestamptz,
 -- organization_id text, ingress jsonb null
 
@@ -38,6 +38,22 @@ values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())))
 -- takes: id text
 -- gives: policy_set_version
 :policy_set_versions() where v.id = :id;
+
+-- statement: policy_set_versions_list
+-- One page of a set's versions, the newest first, with the total in each row; one row without a version if the page is
+-- empty.
+-- index: policy_set_version_commits_pkey, policy_set_versions_set, policy_sets_pkey
+-- takes: policy_set_id text, limit bigint, offset bigint
+-- gives: policy_set_version
+select c.total, f.*
+from (select count(*) as total from policy_set_versions where policy_set_id = :policy_set_id) c
+left join (
+    :policy_set_versions() where v.policy_set_id = :policy_set_id
+    order by v.created_at desc, v.id desc
+    limit :limit
+    offset :offset
+) f on true
+order by f.created_at desc, f.id desc;
 
 -- statement: policy_set_versions_read_all
 -- Versions by their ids, the oldest first.

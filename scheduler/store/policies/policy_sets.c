@@ -8,7 +8,13 @@
 int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, policy_sets_list, .organization_id = list->organization_id,
-		.search = list->search, .kind = list->kind, .limit = list->limit, .offset = list->offset);
+		.search = list->search, .kind = list->kind, .versioned = list->versioned, .limit = list->limit,
+		.offset = list->offset);
+}
+
+int policy_sets_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, policy_sets_read_all, .ids = ids);
 }
 
 int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -34,10 +34,13 @@ struct policy_set_list {
 	const char *organization_id;
 	const char *search; /* part of the name, or NULL */
 	const char *kind;   /* or NULL */
+	const char *versioned; /* "true", "false" or NULL */
 	long long limit, offset;
 };
 /* Sorted by name, with `total`; a row with a null id if the page is empty. */
 int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err);
+/* Reads the sets with these ids. The rows are available later (db_ask). */
+int policy_sets_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken", or as policy_set_attach. */

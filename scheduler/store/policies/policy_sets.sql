@@ -39,7 +39,7 @@ join organizations o on o.id = s.organization_id;
 -- statement: policy_sets_list
 -- One page by name, with the total in each row; one row without a set if the page is empty.
 -- index: policy_sets_name, vcs_tokens_connection_id_key
--- takes: organization_id text, search text, kind text, limit bigint, offset bigint
+-- takes: organization_id text, search text, kind text, versioned text, limit bigint, offset bigint
 -- gives: policy_set
 with found as (
     select id
@@ -47,6 +47,7 @@ with found as (
     where organization_id = :organization_id
         and (:search::text is null or strpos(lower(name), lower(:search)) > 0)
         and (:kind::text is null or kind = :kind)
+        and (:versioned::text is null or :versioned::boolean = (newest_version_id is not null))
 )
 select c.total, s.*
 from (select count(*) as total from found) c
@@ -65,6 +66,13 @@ order by lower(s.name);
 -- takes: id text
 -- gives: policy_set
 select :policy_sets() where s.id = :id;
+
+-- statement: policy_sets_read_all
+-- Sets by their ids.
+-- index: policy_sets_pkey, vcs_tokens_connection_id_key
+-- takes: ids text[]
+-- gives: policy_set
+select :policy_sets() where s.id = any(:ids::text[]);
 
 -- statement: policy_set_create
 -- Creates a set without policies and scope.

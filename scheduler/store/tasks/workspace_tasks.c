@@ -10,6 +10,13 @@ int workspace_tasks_list(
 		.limit = range.limit, .offset = range.offset);
 }
 
+int workspace_tasks_of_task(
+	struct store *store, const char *task_id, struct list_range range, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, workspace_tasks_of_task, .task_id = task_id, .limit = range.limit,
+		.offset = range.offset);
+}
+
 int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, workspace_tasks_of, .task_ids = task_ids);

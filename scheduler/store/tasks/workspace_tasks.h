@@ -19,6 +19,9 @@ struct workspace_task {
 /* In the order of attachment, with `total`; a row with a null id if the page is empty. */
 int workspace_tasks_list(
 	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
+/* The same for the attachments of a run task. */
+int workspace_tasks_of_task(
+	struct store *store, const char *task_id, struct list_range range, struct rows *ret_rows, struct err *err);
 /* The attachments of all run tasks of an array of ids. */
 int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */

@@ -24,6 +24,23 @@ left join (
 ) t on true
 order by t.created_at, t.id;
 
+-- statement: workspace_tasks_of_task
+-- The same for a task.
+-- index: workspace_tasks_task
+-- takes: task_id text, limit bigint, offset bigint
+-- gives: workspace_task
+select c.total, t.*
+from (select count(*) as total from workspace_tasks where task_id = :task_id) c
+left join (
+    select :workspace_task_columns()
+    from workspace_tasks
+    where task_id = :task_id
+    order by created_at, id
+    limit :limit
+    offset :offset
+) t on true
+order by t.created_at, t.id;
+
 -- statement: workspace_tasks_of
 -- The attachments of tasks, the oldest first.
 -- index: workspace_tasks_task

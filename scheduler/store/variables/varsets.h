@@ -28,6 +28,7 @@ struct varset_list {
 	const char *workspace_id; /* sets that apply to this workspace, or NULL */
 	const char *project_id;   /* sets that apply to this project or that it owns, or NULL */
 	const char *search;       /* part of the name, or NULL */
+	const char *global;       /* "true", "false" or NULL */
 	long long limit, offset;
 };
 /* Sorted by name, with `total`; a row with a null id if the page is empty. */

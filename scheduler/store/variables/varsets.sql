@@ -32,14 +32,15 @@ from varsets s join organizations o on o.id = s.organization_id;
 -- One page of the organization's sets that the requester sees, by name: all, or those that apply to the project
 -- or the workspace.
 -- index: team_members_user, team_projects_team, variables_varset_key, varset_projects_project, varsets_name
--- takes: organization_id text, search text, project_id text, workspace_id text, limit bigint, offset bigint,
--- all boolean, user text
+-- takes: organization_id text, search text, global text, project_id text, workspace_id text, limit bigint,
+-- offset bigint, all boolean, user text
 -- gives: varset
 with found as (
     select s.id
     from varsets s
     where s.organization_id = :organization_id
         and (:search::text is null or strpos(lower(s.name), lower(:search)) > 0)
+        and (:global::text is null or s.global = :global::boolean)
         and (:project_id::text is null or s.global
                 or exists (
                     select 1

@@ -30,6 +30,11 @@ int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : not_found(err);
 }
 
+int pools_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, pools_read_all, .ids = ids, .user = response_scope_user(store->scope));
+}
+
 int pool_find(struct store *store, const char *name, struct pool_name *ret_pool, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

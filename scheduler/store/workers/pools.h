@@ -34,6 +34,8 @@ struct pool_list {
 int pools_list(struct store *store, const struct pool_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* Reads the pools with these ids. The rows are available later (db_ask). */
+int pools_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* The shared pool, in a list: no row before bootstrap. */
 int pools_shared(struct store *store, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken", or at the relation if an id is not in the organization. */

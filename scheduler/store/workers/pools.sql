@@ -118,6 +118,14 @@ order by p.place;
 -- gives: pool
 select :pools_columns(:user) :pools_tables() where p.id = :id;
 
+-- statement: pools_read_all
+-- Pools by their ids.
+-- index: run_quotas_pool_id_key, team_members_user, team_projects_team, team_workspaces_team,
+-- teams_organization, workers_pool
+-- takes: ids text[], user text
+-- gives: pool
+select :pools_columns(:user) :pools_tables() where p.id = any(:ids::text[]);
+
 -- statement: pool_find
 -- The pool of that id, or of that name: ORGANIZATION/NAME, or NAME of the shared one; in any case.
 -- index: organizations_pkey

@@ -19,11 +19,12 @@ struct project_list {
 	const char *organization_id;
 	const char *search; /* part of the name, or NULL */
 	const char *names;  /* whole names separated by commas, or NULL */
+	const char *sort;   /* "name", "-name" or NULL: by name, but the default project last */
 	/* Required tag keys, each with its required value; "": any value. */
 	struct db_array *tag_keys, *tag_values;
 	long long limit, offset;
 };
-/* Sorted by name, the default project last, with `total`; a row with a null id if the page is empty. */
+/* With `total`; a row with a null id if the page is empty. */
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

@@ -29,7 +29,7 @@ case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id
 -- must have each of the tags; a value of '' is any value.
 -- index: projects_name, tag_bindings_project, team_members_user, team_projects_project, team_projects_team,
 -- team_workspaces_team
--- takes: organization_id text, search text, names text, limit bigint, offset bigint, tag_keys text[] null,
+-- takes: organization_id text, search text, names text, sort text, limit bigint, offset bigint, tag_keys text[] null,
 -- tag_values text[] null, everywhere boolean, user text
 -- gives: project
 with found as (
@@ -57,11 +57,12 @@ from (select count(*) as total from found) c
 left join (
     select :projects_columns(:user) :projects_tables()
     where p.id in (select id from found)
-    order by p.is_default, lower(p.name)
+    order by case when :sort::text = '-name' then lower(p.name) end desc, p.is_default and :sort is null,
+        lower(p.name)
     limit :limit
     offset :offset
 ) p on true
-order by p.is_default, lower(p.name);
+order by case when :sort = '-name' then lower(p.name) end desc, p.is_default and :sort is null, lower(p.name);
 
 -- statement: project_read
 -- The project of that id.
