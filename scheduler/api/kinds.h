@@ -36,9 +36,9 @@ struct resource_kind {
 
 extern const struct resource_kind kind_users, kind_runs, kind_plans, kind_applies, kind_workspaces, kind_configurations,
 	kind_states, kind_outputs, kind_task_stages, kind_cost_estimates, kind_comments, kind_teams, kind_memberships,
-	kind_projects, kind_variables, kind_policies, kind_policy_sets, kind_policy_set_versions, kind_organizations, kind_run_events,
-	kind_task_results, kind_policy_evaluations, kind_policy_checks, kind_run_waits, kind_ingress_attributes,
-	kind_oauth_clients, kind_oauth_tokens, kind_pools, kind_assessment_results;
+	kind_projects, kind_variables, kind_policies, kind_policy_sets, kind_policy_set_versions, kind_organizations,
+	kind_run_events, kind_task_results, kind_policy_evaluations, kind_policy_checks, kind_run_waits,
+	kind_ingress_attributes, kind_oauth_clients, kind_oauth_tokens, kind_pools, kind_assessment_results;
 /* kind_workspaces for a request of one workspace, which may include more. */
 extern const struct resource_kind kind_single_workspace;
 

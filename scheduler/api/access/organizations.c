@@ -96,7 +96,8 @@ static json_t *connect_path(const struct store *store, const char *organization)
 static json_t *places_shown(const char *name)
 {
 	json_t *token = relation_linked(json_object(), "organizations", name, "authentication-token");
-	json_t *audit = relation_linked(json_object(), "organizations", name, "authentication-token?token=audit-trails");
+	json_t *audit =
+		relation_linked(json_object(), "organizations", name, "authentication-token?token=audit-trails");
 	json_t *entitlements_of = to_one("entitlement-sets", name);
 
 	return json_pack("{so so so so}", "authentication-token", token, "audit-trails-authentication-token", audit,
@@ -109,9 +110,9 @@ static int organization_resource(struct store *store, const void *of_row, json_t
 	const struct organization_row *row = of_row;
 	json_auto_t *set = json_shown(row->settings);
 	json_t *may_do = rights_shown(permissions, ARRAY_LEN(permissions), row->rights);
-	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n, s:b, s:b}", "name", row->name, "email",
-		json_string_or_null(row->email), "created-at", time_shown(row->created_at), "external-id",
-		json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
+	json_t *attributes = json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:n, s:b, s:b}", "name",
+		row->name, "email", json_string_or_null(row->email), "created-at", time_shown(row->created_at),
+		"external-id", json_string_or_null(row->id), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
 		"two-factor-conformant", !response_scope_lacks_factor(store->scope, row->id),
 		"remaining-testable-count", 1000, "trial-expires-at", "fair-run-queuing-enabled", 1,
 		"is-in-degraded-mode", 0);
@@ -215,8 +216,7 @@ static int page_of_organizations(const struct request *req, const struct scope *
 
 int organizations_index(struct request *req, struct response *res, struct err *err)
 {
-	return respond_list(
-		req, res, &(struct resource_list){&kind_organizations, NULL, page_of_organizations}, err);
+	return respond_list(req, res, &(struct resource_list){&kind_organizations, NULL, page_of_organizations}, err);
 }
 
 /* ---- changing ---- */

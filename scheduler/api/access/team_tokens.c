@@ -127,8 +127,7 @@ static int revoke_check(const struct request *req, const char *organization_id, 
 	team_id = row_of(token, &token, 0)->team_id;
 	if (!team_id || !text_equal(row_of(token, &token, 0)->organization_id, organization_id))
 		return err_set(err, ERR_NOT_FOUND, "token not found");
-	return team_read(req->store, team_id, &team, err) < 0 ? -1
-							      : team_tokens_may(req, row_of(team, &team, 0), err);
+	return team_read(req->store, team_id, &team, err) < 0 ? -1 : team_tokens_may(req, row_of(team, &team, 0), err);
 }
 
 /* Revokes all of the tokens or none. */

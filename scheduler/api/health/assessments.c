@@ -162,7 +162,8 @@ int assessment_results_current(struct request *req, struct response *res, struct
 	const char *id;
 	struct scope scope;
 
-	if (scope_workspace(req, &scope, err) < 0 || workspace_health(req->store, scope.workspace.text, &health, err) < 0)
+	if (scope_workspace(req, &scope, err) < 0 ||
+		workspace_health(req->store, scope.workspace.text, &health, err) < 0)
 		return -1;
 	id = row_of(workspace_health, &health, 0)->result_id;
 	if (!id)

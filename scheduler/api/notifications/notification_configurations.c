@@ -77,7 +77,8 @@ static int configuration_resource(
 		json_pack("{ss sb ss so sn so so so so so so}", "name", row->name, "enabled", row->enabled,
 			"destination-type", row->destination_type, "url", url_or_null(&opened), "token", "triggers",
 			json_shown(row->triggers_json), "email-addresses", json_shown(row->emails_json),
-			"external-email-addresses", json_shown(row->emails_json), "delivery-responses", opened.responses, "created-at", time_shown(row->created_at), "updated-at",
+			"external-email-addresses", json_shown(row->emails_json), "delivery-responses",
+			opened.responses, "created-at", time_shown(row->created_at), "updated-at",
 			time_shown(row->updated_at)),
 		json_pack("{so so}", "subscribable", to_one(kinds[kind_of(row)].type, owner_of(row)), "users",
 			many_shown("users", row->users)));

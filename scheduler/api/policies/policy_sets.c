@@ -127,7 +127,8 @@ static int page_of_sets(const struct request *req, const struct scope *scope, co
 
 int policy_sets_index(struct request *req, struct response *res, struct err *err)
 {
-	return respond_list(req, res, &(struct resource_list){&kind_policy_sets, scope_organization, page_of_sets}, err);
+	return respond_list(
+		req, res, &(struct resource_list){&kind_policy_sets, scope_organization, page_of_sets}, err);
 }
 
 int policy_sets_read(struct request *req, struct response *res, struct err *err)

@@ -56,8 +56,7 @@ static int policy_show(struct request *req, struct response *res, const struct s
 		type = old ? deletes_of_old : deletes;
 		attributes = json_pack("{sI}", "delete-older-than-n-days", (json_int_t)policy->days);
 	}
-	return respond_resource(
-		res, 200,
+	return respond_resource(res, 200,
 		resource_new(type, policy->id, attributes ? attributes : json_object(),
 			json_pack("{so}", "target", target_shown(scope, owner))));
 }

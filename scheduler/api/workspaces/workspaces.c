@@ -133,8 +133,8 @@ static json_t *workspace_relations(const struct workspace_view_row *workspace)
 	json_object_set_new(object, "locked-by", lock_relation(workspace));
 	json_object_set_new(object, "remote-state-consumers",
 		relation_linked(json_object(), "workspaces", workspace->id, "relationships/remote-state-consumers"));
-	json_object_set_new(object, "tags",
-		relation_linked(json_object(), "workspaces", workspace->id, "relationships/tags"));
+	json_object_set_new(
+		object, "tags", relation_linked(json_object(), "workspaces", workspace->id, "relationships/tags"));
 	json_object_set_new(object, "vars",
 		relation_linked(many_shown("vars", workspace->variable_ids), "workspaces", workspace->id, "vars"));
 	json_object_set_new(

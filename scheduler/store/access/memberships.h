@@ -19,7 +19,7 @@ struct membership_list {
 
 /* The shape `membership`; its teams are those that the requester may see. Service users are excluded. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
-/* The same for the organizations of a user. */
+/* The same for the organizations of a user, without invitations: whoever is invited does not see the organization. */
 int memberships_of_user(
 	struct store *store, const char *user_id, struct list_range range, struct rows *ret_rows, struct err *err);
 /* The same for the members of a team. `status`: or NULL. */

@@ -52,11 +52,14 @@ with found as (
 :memberships_page();
 
 -- statement: memberships_of_user
--- One page of the memberships of a user, the oldest first.
+-- One page of the memberships of a user in organizations that are not disabled, without invitations, the oldest first.
 -- index: organization_memberships_user, team_members_user, teams_id_organization_id_key, teams_organization
 -- takes: user_id text, limit bigint, offset bigint, user text
 -- gives: membership
-with found as (select m.id :memberships_tables() where m.user_id = :user_id)
+with found as (
+    select m.id :memberships_tables()
+    where m.user_id = :user_id and m.status = 'active' and not o.is_disabled
+)
 :memberships_page();
 
 -- statement: memberships_of_team

@@ -67,7 +67,8 @@ int organizations_list(
 	struct store *store, const struct organization_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, organizations_list, .user_id = list->user_id, .search = list->search,
-		.name = list->name, .email = list->email, .limit = list->limit, .offset = list->offset, .user = response_scope_user(store->scope));
+		.name = list->name, .email = list->email, .limit = list->limit, .offset = list->offset,
+		.user = response_scope_user(store->scope));
 }
 
 int organizations_count_owned(struct store *store, const char *user_id, long long *ret_count, struct err *err)

@@ -28,8 +28,8 @@ int organization_lookup(struct store *store, const char *name, struct rows *ret_
 int organization_lookup_ask(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 
 struct organization_list {
-	const char *user_id; /* only organizations of this member; NULL: all */
-	const char *search;  /* part of the name or the email, or NULL */
+	const char *user_id;      /* only organizations of this member; NULL: all */
+	const char *search;       /* part of the name or the email, or NULL */
 	const char *name, *email; /* part of it, or NULL */
 	long long limit, offset;
 };

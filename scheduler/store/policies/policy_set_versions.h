@@ -19,8 +19,8 @@ int policy_set_version_create(struct store *store, const char *policy_set_id, st
 /* ERR_NOT_FOUND. */
 int policy_set_version_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* A set's versions, the newest first, with `total`; a row with a null id if the page is empty. */
-int policy_set_versions_list(
-	struct store *store, const char *policy_set_id, struct list_range range, struct rows *ret_rows, struct err *err);
+int policy_set_versions_list(struct store *store, const char *policy_set_id, struct list_range range,
+	struct rows *ret_rows, struct err *err);
 /* Reads the versions with these ids. The rows are available later (db_ask). */
 int policy_set_versions_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Stores the archive. The same content may be uploaded again. ERR_CONFLICT for different content if the version is

@@ -32,8 +32,8 @@ struct policy_set {
 
 struct policy_set_list {
 	const char *organization_id;
-	const char *search; /* part of the name, or NULL */
-	const char *kind;   /* or NULL */
+	const char *search;    /* part of the name, or NULL */
+	const char *kind;      /* or NULL */
 	const char *versioned; /* "true", "false" or NULL */
 	long long limit, offset;
 };

@@ -20,8 +20,9 @@ int varsets_list(struct store *store, const struct varset_list *list, struct row
 		response_scope_all(store->scope, list->organization_id, CAN_READ_VARSETS);
 
 	return db_query(store->db, ret_rows, err, varsets_list, .organization_id = list->organization_id,
-		.search = list->search, .global = list->global, .project_id = list->project_id, .workspace_id = list->workspace_id,
-		.limit = list->limit, .offset = list->offset, .all = all, .user = response_scope_user(store->scope));
+		.search = list->search, .global = list->global, .project_id = list->project_id,
+		.workspace_id = list->workspace_id, .limit = list->limit, .offset = list->offset, .all = all,
+		.user = response_scope_user(store->scope));
 }
 
 int varset_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

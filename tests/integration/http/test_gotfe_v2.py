@@ -63,6 +63,10 @@ def test_memberships_of_the_requester_and_of_a_team(api, base, people):
     answer = api.call("GET", f"teams/{team}/relationships/organization-memberships", headers={"Authorization": f"Bearer {outsider}"})
     assert answer.status == 404
     one = api.get(f"organization-memberships/{member.membership}", include="organization")
+    guest = people.user(f"sam-{api.organization[2:10]}")
+    api.post(f"{base}/organization-memberships", document("organization-memberships", {"email": f"sam-{api.organization[2:10]}@example.com"}))
+    answer = api.call("GET", "organization-memberships?include=organization", headers={"Authorization": f"Bearer {guest}"})
+    assert answer.status == 200 and answer.data == [] and included(answer) == {}
     assert included(one) == {"organizations": [api.organization]}
 
 

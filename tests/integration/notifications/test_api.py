@@ -68,7 +68,7 @@ def test_a_configuration_reads_back_and_is_listed_as_created(org, workspace):
     created = must_create(org, workspace, token="a token", triggers=["run:errored", "run:created", "run:errored"])
     assert created["attributes"] | {"created-at": 0, "updated-at": 0} == {
         "name": "a hook", "enabled": False, "destination-type": "generic", "url": "http://example.com/hook", "token": None,
-        "triggers": ["run:errored", "run:created"], "email-addresses": [], "delivery-responses": [], "created-at": 0, "updated-at": 0}
+        "triggers": ["run:errored", "run:created"], "email-addresses": [], "external-email-addresses": [], "delivery-responses": [], "created-at": 0, "updated-at": 0}
     related = {"related": f"/api/v2/workspaces/{workspace}"}
     assert created["relationships"] == {"subscribable": {"data": {"type": "workspaces", "id": workspace}, "links": related}, "users": {"data": []}}
     assert get(org, f"notification-configurations/{created['id']}").data == created
