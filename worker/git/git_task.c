@@ -224,9 +224,10 @@ static bool is_module(const struct git_task *task)
 
 static void helper_errors_log(const struct git_task *task, const struct buf *errors)
 {
-	if (errors->len)
-		log_warn(is_module(task) ? "runyard-inspect" : "runyard-git", "job", task->job, "output",
-			buf_str(errors), NULL);
+	if (errors->len && is_module(task))
+		log_warn("runyard-inspect", "job", task->job, "output", buf_str(errors), NULL);
+	else if (errors->len)
+		log_warn("runyard-git", "job", task->job, "output", buf_str(errors), NULL);
 }
 
 /* A sentence with the reason why the program was killed; NULL if it ended normally. */

@@ -342,7 +342,8 @@ def test_tokens_are_created_listed_and_revoked(scim, admin):
 def test_scim_is_enabled_paused_and_disabled(api_site, admin):
     scim = idp.enabled(api_site)
     user = scim.user()
-    assert idp.settings(admin, paused=True) == {"enabled": True, "paused": True, "site-admin-group-scim-id": None, "site-admin-group-display-name": None, "identity-provider-id": "idp-scim"}
+    assert idp.settings(admin, paused=True) == {"enabled": True, "paused": True, "site-admin-group-scim-id": None, "site-admin-group-display-name": None, "identity-provider-id": "idp-scim",
+                                                  "permissions": {"can-read": True, "can-update": True, "can-destroy": True}}
     for method, path in (("GET", "Users"), ("GET", f"Users/{user['id']}"), ("POST", "Groups")):
         assert "paused" in scim.refused(method, path, {} if method == "POST" else None, 403)
     scim.ask("GET", "ServiceProviderConfig")

@@ -229,10 +229,10 @@ int no_code_modules_create(struct request *req, struct response *res, struct err
 
 int no_code_modules_read(struct request *req, struct response *res, struct err *err)
 {
-	static const char *const known[] = {"variable_options", "variable-options", NULL};
+	static const char *const includes[] = {"variable_options", "variable-options", NULL};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (query_includes_check(req, known, err) < 0 || module_in_path(req, &rows, err) < 0)
+	if (query_includes_check(req, includes, err) < 0 || module_in_path(req, &rows, err) < 0)
 		return -1;
 	return module_respond(req, res, 200, row_of(no_code_read, &rows, 0)->id, err);
 }
