@@ -9,7 +9,7 @@ from support.tenant import NO_CONTENT
 
 OF_A_RUN = {"plan", "apply", "configuration-version", "cost-estimate", "created-by", "input-state-version", "policy-checks", "task-stages", "comments", "run-events", "waiting"}
 # Types that are shown only inside others, or whose path names another object, too.
-WITHOUT_OWN_PATH = {"authentication-tokens", "ingress-attributes", "organization-memberships", "workspace-readme", "workspace-tasks", "variables", "vars"}
+WITHOUT_OWN_PATH = {"authentication-tokens", "ingress-attributes", "organization-memberships", "registry-provider-versions", "workspace-readme", "workspace-tasks", "variables", "vars"}
 
 
 def resources(answer):

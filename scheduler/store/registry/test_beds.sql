@@ -2,7 +2,7 @@
 
 -- statement: test_bed_create
 -- Gives a private module its test bed, unless it has one. Its name is none that users can give.
--- index: projects_default, registry_modules_pkey, workspaces_module
+-- index: projects_default, registry_modules_pkey
 -- takes: id text, module_id text
 insert into workspaces (id, organization_id, name, module_id, project_id, settings)
 select :id, m.organization_id, 'test:' || m.id, m.id, p.id, '{"test-bed": true, "inherits-project-auto-destroy": false}'

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- shape: test_run
--- total bigint optional, id text, module_id text, organization_id text, organization_name text, status text,
+-- total bigint optional, id text, module_id text null, organization_id text, organization_name text, status text,
 -- stage text, stages integer, plan_only boolean, assessment boolean, query boolean, test boolean,
 -- save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean, underway boolean,
 -- queued boolean, stopping smallint, cooled_off boolean, status_timestamps jsonb, created_at timestamptz,
--- updated_at timestamptz, configuration_version_id text, message text, source text, options jsonb,
+-- updated_at timestamptz, configuration_version_id text, message text, source text, options jsonb null,
 -- variables_sealed bytea null, error text null, created_by text null, finished boolean, passed integer null,
 -- failed integer null, errored integer null, skipped integer null, terraform_version text null
 
@@ -25,7 +25,7 @@ join organizations o on o.id = r.organization_id;
 
 -- statement: test_run_read
 -- The module's test run of that id.
--- index: operations_pkey, organizations_pkey, run_inputs_pkey, runs_pkey, workspaces_pkey
+-- index: operations_pkey, organizations_pkey, run_inputs_pkey, runs_pkey, workspaces_module
 -- takes: module_id text, run_id text
 -- gives: test_run
 :test_run_select() where r.id = :run_id and r.test and w.module_id = :module_id;

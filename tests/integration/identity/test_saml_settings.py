@@ -18,6 +18,7 @@ def test_defaults(saml):
     saml.api_site.change("delete from identity_providers where kind = 'saml'")
     settings = saml.settings()
     assert settings == {
+        "permissions": {"can-read": True, "can-update": True},
         "enabled": False, "name": "SAML", "debug": False, "idp-cert": None, "old-idp-cert": None, "slo-endpoint-url": None, "sso-endpoint-url": None,
         "attr-username": "Username", "attr-groups": "MemberOf", "attr-site-admin": "SiteAdmin", "site-admin-role": "site-admins",
         "sso-api-token-session-timeout": 1209600, "team-management-enabled": False, "authn-requests-signed": False, "want-assertions-signed": False,

@@ -171,4 +171,6 @@ def test_a_deleted_version_has_no_job_and_its_description_is_collected(worker, m
                               "join registry_modules m on m.id = v.module_id join organizations o on o.id = m.organization_id where o.name = %s", modules.api.organization)
     modules.api.delete(modules.path("network"))
     assert on(worker, second, "POST", "result", {"outcome": "done", "module": description("late")}).status == 404
-    assert api_site.ask("select count(*) from loose_blobs where blob_id = %s", blob) == [(1,)]
+    # The collector looks at it, or has deleted it already.
+    assert api_site.ask("select exists (select 1 from loose_blobs where blob_id = %s) or not exists (select 1 from blobs where id = %s)",
+                        blob, blob) == [(True,)]

@@ -60,7 +60,7 @@ def test_addresses_are_checked_and_unique(modules):
     refused_at(create(modules, name="fine", provider="null", **{"registry-name": "PRIVATE"}), "/data/attributes/registry-name")
     refused_at(create(modules, name="fine", provider="null", namespace="other"), "/data/attributes/namespace")
     refused_at(create(modules, name="fine", provider="null", **{"registry-name": "public"}), "/data/attributes/namespace")
-    refused_at(create(modules, name="fine", provider="null", **{"no-code": True}), "/data/attributes/no-code")
+    refused_at(create(modules, name="fine", provider="null", **{"no-code": "yes"}), "/data/attributes/no-code")
     assert "already been taken" in refused_at(create(modules, name="Network", provider="null"), "/data/attributes/name")
     assert create(modules, name="network", provider="aws").status == 201
 
@@ -138,7 +138,9 @@ def test_the_last_version_takes_its_module_along(modules, api_site):
     ((blob,),) = api_site.ask("select blob_id from registry_module_versions v join registry_modules m on m.id = v.module_id where m.id = %s", modules.read("network")["id"])
     modules.api.delete(modules.path("network", "1.1.0"))
     refused(404, modules.read, "network")
-    assert api_site.ask("select count(*) from loose_blobs where blob_id = %s", blob) == [(1,)]
+    # The collector looks at it, or has deleted it already.
+    assert api_site.ask("select exists (select 1 from loose_blobs where blob_id = %s) or not exists (select 1 from blobs where id = %s)",
+                        blob, blob) == [(True,)]
 
 
 def test_deleting_leaves_other_providers_and_namespaces(modules):

@@ -14,7 +14,8 @@ struct err;
 struct no_code_call {
 	const char *source; /* HOST/ORGANIZATION/NAME/PROVIDER */
 	const char *version;
-	/* Those of the description of the module's version (common/terraform/module_description.h), or NULL if there is none. */
+	/* Those of the description of the module's version (common/terraform/module_description.h), or NULL if there is
+	 * none. */
 	const json_t *inputs, *outputs;
 	const json_t *keys; /* names of the workspace's variables: those of inputs if these are not known */
 };
