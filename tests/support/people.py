@@ -3,6 +3,7 @@
 
 import hashlib
 import itertools
+import json
 import random
 import uuid
 
@@ -10,6 +11,7 @@ import psycopg
 
 from support.api import Api
 from support.browser import Browser
+from support.runyard import KEYS, Scheduler
 
 
 class Owner:
@@ -65,13 +67,22 @@ class People:
 
     def member(self, name, *teams):
         """A new member of these teams."""
-        token = self.user(name)
+        return self.join(name, self.user(name), *teams)
+
+    def join(self, name, token, *teams):
+        """The user of that name and token becomes a member of these teams."""
         body = {"data": {"type": "organization-memberships", "attributes": {"email": f"{name}@example.com"}, "relationships": {
             "teams": {"data": [{"type": "teams", "id": team} for team in teams]}}}}
         made = self.api.post(f"organizations/{self.api.organization}/organization-memberships", body).data
         member = Member(self.api, token, made["id"])
         member.accept()
         return member
+
+    def with_password(self, name, *teams):
+        """The name and password of a new member of these teams, who can sign in."""
+        made = json.loads(Scheduler.run_command("add-user", name, f"{name}@example.com", database_url=self.database, keys=KEYS).stdout)
+        self.join(name, self.token(made["id"]), *teams)
+        return name, made["password"]
 
     def team(self, name, **access):
         """A new team. Returns its id. Flags are written with underscores: manage_workspaces=True."""

@@ -32,6 +32,7 @@ PAGES = {
     "/app/:org/explorer": "Use cases",
     "/app/:org/modules": "1.1.0",
     "/app/:org/modules/:module": "How to use",
+    "/app/:org/modules/:module/provision": "region",
     "/app/:org/modules/:module/tests": "Test runs",
     "/app/:org/providers": "1.0.0",
     "/app/:org/providers/:provider": "How to use",
@@ -184,14 +185,20 @@ class RichSite:
     # ---- places ----
 
     def make_modules(self):
-        """A module of the registry with a deprecated version, and one without versions."""
+        """A no-code module of the registry with a deprecated version, and one without versions."""
         modules = Modules(self.api)
+        quoted = json.dumps(self.say("Where it runs")).replace("${", "$${").replace("%{", "%%{")
+        inputs = f'variable "region" {{\n  type = string\n  description = {quoted}\n}}\n\nvariable "zones" {{\n  type = list(string)\n  default = [{quoted}]\n}}\n'
         for version in ("1.0.0", "1.1.0"):
-            modules.publish("network", version, {"main.tf": ""})
+            modules.publish("network", version, {"main.tf": inputs})
         marks = {"deprecation": {"deprecated-status": "Deprecated", "reason": self.say("It has a defect"), "link": "https://example.com/why"}}
         self.api.patch(modules.path("network", "1.0.0"), {"data": {"type": "module-versions", "attributes": marks}})
         modules.create("vpc", **{"provider": "aws", "registry-name": "public", "namespace": "terraform-aws-modules"})
         self.ids["module"] = modules.read("network")["id"]
+        options = {"type": "variable-options", "attributes": {"variable-name": "region", "variable-type": "string", "options": [self.say("eu"), self.say("Europe", size="text")]}}
+        self.make("nocode", f"{self.base}/no-code-modules", "no-code-modules", {},
+                  {"registry-module": {"type": "registry-modules", "id": self.ids["module"]}, "variable-options": [options]})
+        until(lambda: self.api.get(f"registry-modules/{self.ids['module']}/description").data["attributes"]["root"], "a worker has described the module")
         providers = Providers(self.api)
         providers.publish("time", "1.0.0", {"linux_amd64": b"an archive"})
         providers.create("aws", **{"registry-name": "public", "namespace": "hashicorp"})

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """Fixtures for tests of the web UI in a real browser."""
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
@@ -10,9 +8,8 @@ from support import pages
 from support.api import Api
 from support.api_site import open_api_site
 from support.pages import Chromium, Sessions, Visitors
-from support.people import Member, People
+from support.people import People
 from support.rich_site import RichSite
-from support.runyard import KEYS, Scheduler
 from support.site import open_full_site
 from support.synthetic import Operations
 
@@ -66,15 +63,10 @@ def colleague(site):
     """colleague(name, workspace, access) is the name and password of one more person, with that access to the workspace."""
 
     def colleague(name, workspace, access):
-        made = json.loads(Scheduler.run_command("add-user", name, f"{name}@example.com", database_url=site.database, keys=KEYS).stdout)
         people = People(site.api, site.database)
         team = people.team(f"team-of-{name}")
         people.give(team, "workspace", workspace, access)
-        relations = {"teams": {"data": [{"type": "teams", "id": team}]}}
-        body = {"data": {"type": "organization-memberships", "attributes": {"email": f"{name}@example.com"}, "relationships": relations}}
-        membership = site.api.post("organizations/acme/organization-memberships", body).data["id"]
-        Member(site.api, people.token(made["id"]), membership).accept()
-        return name, made["password"]
+        return people.with_password(name, team)
 
     return colleague
 

@@ -51,6 +51,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/explorer", load: () => import("./explorer/explorer.tsx") },
 	{ pattern: "/app/:org/modules", load: () => import("./modules/modules.tsx") },
 	{ pattern: "/app/:org/modules/:module", load: () => import("./modules/module.tsx") },
+	{ pattern: "/app/:org/modules/:module/provision", load: () => import("./modules/provision.tsx") },
 	{ pattern: "/app/:org/modules/:module/tests", load: () => import("./modules/tests.tsx") },
 	{ pattern: "/app/:org/providers", load: () => import("./providers/providers.tsx") },
 	{ pattern: "/app/:org/providers/:provider", load: () => import("./providers/provider.tsx") },

@@ -9,6 +9,7 @@ export type Input = {
 	readonly description: string;
 	readonly default: string; // an expression, or why there is none
 	readonly required: boolean;
+	readonly sensitive: boolean;
 };
 export type Output = { readonly name: string; readonly description: string; readonly sensitive: boolean };
 export type Requirement = { readonly name: string; readonly source: string; readonly version: string };
@@ -34,13 +35,14 @@ export type Description = {
 
 function inputOf(item: Members): Input {
 	const required = item.required === true;
-	const hidden = item.sensitive === true && !required;
+	const sensitive = item.sensitive === true;
 	return {
 		name: textIn(item, "name"),
 		type: textIn(item, "type") || "any",
 		description: textIn(item, "description"),
-		default: hidden ? "(sensitive)" : textIn(item, "default"),
+		default: sensitive && !required ? "(sensitive)" : textIn(item, "default"),
 		required,
+		sensitive,
 	};
 }
 

@@ -8,14 +8,16 @@ import { Mark } from "../../components/status_mark.tsx";
 import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument, useInterval, useQuery } from "../../core/hooks.ts";
+import { useDocument, useQuery } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { descriptionOf, type Use, usesOf } from "./description.ts";
+import { type Use, usesOf } from "./description.ts";
 import { DescriptionParts } from "./description_parts.tsx";
 import { addressOf, latestOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
+import { NoCodeSettings, ProvisionLink } from "./no_code_settings.tsx";
+import { useDescription } from "./use_description.ts";
 
 const columns: readonly Column<Version>[] = [
 	{ key: "version", head: "Version", cell: ({ version }) => <strong>{version}</strong> },
@@ -64,15 +66,12 @@ function Usage({ module }: { readonly module: Resource }) {
 	);
 }
 
-// What the inspection found of the selected version. There is nothing yet for a while after a version is published.
+// What the inspection found of the selected version.
 function Described({ module }: { readonly module: Resource }) {
 	const usable = versionsOf(module).filter(({ status }) => status === "ok");
 	const wanted = useQuery().get("version");
 	const selected = usable.find(({ version }) => version === wanted)?.version ?? (latestOf(versionsOf(module)) || usable[0]?.version || "");
-	const found = useDocument(
-		usable.length > 0 ? address(`/registry-modules/${segment(module.id)}/description`, { module_version: selected }) : undefined,
-	);
-	useInterval(5000, () => found.item && !found.item.attributes.root && found.reload());
+	const { found, description } = useDescription(module.id, selected);
 	if (usable.length === 0) {
 		return null;
 	}
@@ -84,11 +83,15 @@ function Described({ module }: { readonly module: Resource }) {
 				onValue={(version) => queryChange({ version })}
 				options={usable.map(({ version }) => [version, version])}
 			/>
-			{found.item && !found.item.attributes.root ? (
-				<p>This version has not been inspected yet, or can't be described.</p>
-			) : (
-				<Content of={found}>{() => found.item && <DescriptionParts description={descriptionOf(found.item)} />}</Content>
-			)}
+			<Content of={found}>
+				{() =>
+					description ? (
+						<DescriptionParts description={description} />
+					) : (
+						<p>This version has not been inspected yet, or can't be described.</p>
+					)
+				}
+			</Content>
 		</>
 	);
 }
@@ -172,7 +175,10 @@ export default function Module({ params }: PageProps) {
 				{() =>
 					module && (
 						<>
-							<h1 tabIndex={-1}>{name}</h1>
+							<div class="page-head">
+								<h1 tabIndex={-1}>{name}</h1>
+								<ProvisionLink org={org} module={module} />
+							</div>
 							<Facts module={module} />
 							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
 								<p>
@@ -181,6 +187,9 @@ export default function Module({ params }: PageProps) {
 							)}
 							<Usage module={module} />
 							<Versions module={module} />
+							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
+								<NoCodeSettings org={org} module={module} reload={found.reload} />
+							)}
 							<Uses org={org} module={module} />
 							<Described module={module} />
 						</>

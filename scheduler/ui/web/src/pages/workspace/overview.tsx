@@ -15,6 +15,7 @@ import { Numbers } from "./overview_numbers.tsx";
 import { Outputs } from "./overview_outputs.tsx";
 import { Resources } from "./overview_resources.tsx";
 import { NowAndNext } from "./overview_runs.tsx";
+import { UpgradeNotice } from "./overview_upgrade.tsx";
 import { RunTriggers } from "./run_triggers.tsx";
 import { Tags } from "./tags.tsx";
 
@@ -62,6 +63,7 @@ function OverviewPage({ view }: { readonly view: WorkspaceView }) {
 		<div class="overview">
 			<div class="overview-main">
 				{description && <p>{description}</p>}
+				<UpgradeNotice view={view} />
 				{may(workspace, "can-read-run") && <NowAndNext view={view} />}
 				<Made view={view} />
 			</div>
