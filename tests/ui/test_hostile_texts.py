@@ -74,6 +74,7 @@ SHOWN = {
     "/app/:org/workspaces/empty", "/app/:org/workspaces/locked", "/app/:org/workspaces/:ws/runs/:run?view=events", "/app/:org/workspaces/:ws/runs/:run?view=reader",
     "/app/:org/settings/teams?id=:team", "/app/:org/settings/policy-sets?id=:set", "/app/:org/settings/variable-sets?id=:varset",
     "/app/workspaces/:held/hold", "/app/:org/settings/vcs-connections", "/app/:org/settings/vcs-connections?id=:connection",
+    "/app/:org/modules/:module", "/app/:org/modules/:module/provision",
     "/app/:org/workspaces/:ws/change-requests", "/app/:org/workspaces/:ws/change-requests/:request", "/app/:org/workspaces/:ws/change-requests?archived=true",
     "/app/:org/workspaces/tracked/settings/version-control", "/app/:org/vcs/events", "/app/:org/vcs/events/:event", "/app/:org/vcs/events/:pushed",
 }

@@ -6,7 +6,7 @@ import { type Choice, type Given, kindOf, optionsOf, varPointer } from "./no_cod
 
 const longestValue = 262_144; // of a variable
 
-// What the module's author says of the input.
+// The description, type and default of an input, by the module's author.
 function Hint({ input, chosen }: { readonly input: Input; readonly chosen: boolean }) {
 	return (
 		<>

@@ -17,7 +17,7 @@ import { type Choice, choiceOf, linesOf, noCodeOf } from "./no_code.ts";
 
 type ModuleProps = { readonly org: string; readonly module: Resource };
 
-// The link to the form, for those who may create workspaces in a project of the module's organization.
+// The link to the form. It needs the right to create workspaces in a project of the module's organization.
 export function ProvisionLink({ org, module }: ModuleProps) {
 	const owner = linkOf(module, "organization")?.id ?? org;
 	const isOffered = flag(module, "no-code") && noCodeOf(module) !== "";
