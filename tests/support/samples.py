@@ -166,7 +166,7 @@ SAMPLES = {
     "maintenance_windows_create": Sample("maintenance-windows", WINDOW),
     "maintenance_windows_update": Sample("maintenance-windows", {**WINDOW, "name": text("updated", "", "x" * 91)}),
     "registry_modules_create": Sample("registry-modules", {"name": name("fine", "a b", "-a", "x" * 65), "provider": text("null", "", "AWS", "a-b"), "registry-name": choice("private"),
-                                                           "namespace": text("", "other"), "no-code": only(False)}, unique="name"),
+                                                           "namespace": text("", "other"), "no-code": flag()}, unique="name"),
     "test_runs_create": Sample("test-runs", {
         "verbose": flag(), "test-directory": text("tests", "../x", "/etc", long=1025), "filters": texts(), "parallelism": number(3, 0, 257),
         "variables": Value([], ["x", 7, {}, [1], [{"key": "k"}], [{"key": 1, "value": "v"}]]),

@@ -239,7 +239,7 @@ static int test_options_read(const struct request *req, json_t **ret_options, st
 			MAX_PARALLELISM);
 	*ret_options = json_pack("{ss sO? sb so}", "test-directory", directory, "filters", filters, "verbose", verbose,
 		"parallelism", parallelism ? json_integer(parallelism) : json_null());
-	if (!filters)
+	if (!json_is_array(filters))
 		json_object_set_new(*ret_options, "filters", json_array());
 	return 0;
 }

@@ -16,6 +16,7 @@ import pytest
 from support.api import Api
 from support.connection import Connection
 from support.gotfe import Echo
+from support.modules import Modules, ModuleTests
 from support.routes import ROUTES, rows
 from support.samples import SAMPLES, Comment, Linkage, Sample
 from support.tenant import digest
@@ -66,6 +67,7 @@ class Objects:
                 create(key, path, type, attributes)
         ids.update({"registry": "private", "namespace": org.organization, "module": "there", "module_provider": "null"})
         create("module_id", f"{base}/registry-modules", "registry-modules", {"name": ids["module"], "provider": ids["module_provider"]})
+        ids["test_configuration"] = ModuleTests(Modules(org), ids["module"]).upload({"main.tf": ""})
         ids["registry_provider"], ids["provider_version"] = "there", "1.0.0"
         create("registry_provider_id", f"{base}/registry-providers", "registry-providers", {"name": "there", "namespace": org.organization, "registry-name": "private"})
         create("provider_version_id", f"{base}/registry-providers/private/{org.organization}/there/versions", "registry-provider-versions", {"version": "1.0.0", "key-id": "none"})
