@@ -29,6 +29,7 @@ struct resource_kind {
 	size_t includes_count;
 	/* Replaces includes_follow for a kind whose table can't express everything. `resources` is an array. */
 	int (*include)(const struct request *req, json_t *resources, json_t **ret_included, struct err *err);
+	bool no_page; /* An empty list has the total of 0 pages. Those of other kinds have 1. */
 };
 
 /* The members of a kind whose resources may include others. */

@@ -53,6 +53,7 @@ int respond_rows(
 	json_t *included = NULL;
 
 	page->total = rows_total(rows->rows);
+	page->none = rows->kind->no_page;
 	if ((rows_listed(rows->rows) && rows_show(req->store, rows->kind, rows->rows, data, err) < 0) ||
 		include(req, rows->kind, data, &included, err) < 0)
 		return -1;

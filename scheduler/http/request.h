@@ -138,6 +138,7 @@ struct page {
 	long long offset; /* for SQL */
 	long long total;  /* set by the caller that counts; -1: not counted, and not shown */
 	bool more;        /* with total -1: there is a next page */
+	bool none;        /* an empty list has no page; else it has one */
 	json_t *meta;     /* further members of the document's meta, or NULL; borrowed */
 };
 /* ERR_MALFORMED if page[number] or page[size] is not a whole number from 1. */

@@ -159,7 +159,7 @@ int respond_page(
 	pagination = json_pack("{s:I, s:I, s:o, s:o}", "current-page", (json_int_t)page->number, "page-size",
 		(json_int_t)page->size, "prev-page", number_or_null(prev), "next-page", number_or_null(next));
 	if (counted) {
-		json_object_set_new(pagination, "total-pages", json_integer(pages));
+		json_object_set_new(pagination, "total-pages", json_integer(page->none && !page->total ? 0 : pages));
 		json_object_set_new(pagination, "total-count", json_integer(page->total));
 	}
 	document = json_pack("{s:o, s:{s:o, s:o, s:o, s:o, s:o}, s:{s:o}}", "data", data, "links", "self",

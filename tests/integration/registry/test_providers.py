@@ -89,6 +89,16 @@ def test_a_key_moves_to_another_organization_of_the_user_only(api_site):
 # ---- providers, versions, platforms ----
 
 
+def test_an_empty_list_has_no_page(org, providers):
+    def pages(path):
+        pagination = org.get(path).json["meta"]["pagination"]
+        return pagination["total-count"], pagination["total-pages"]
+
+    assert pages(providers.base) == (0, 0)
+    providers.create("time")
+    assert pages(providers.base) == (1, 1) and pages(f"{providers.path('time')}/versions") == (0, 0)
+
+
 def test_private_and_public_providers_are_listed_and_searched(org, providers):
     private, public = providers.create("time"), providers.create("aws", **{"registry-name": "public", "namespace": "hashicorp"})
     assert [item["id"] for item in org.get(providers.base).data] == [public["id"], private["id"]]

@@ -37,7 +37,7 @@ static int platform_resource(struct store *store, const void *of_row, json_t **r
 }
 
 static const struct resource_kind kind_provider_platforms = {
-	.type = "registry-provider-platforms", .make = platform_resource};
+	.type = "registry-provider-platforms", .make = platform_resource, .no_page = true};
 
 static int platform_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)

@@ -86,7 +86,7 @@ static int version_resource(struct store *store, const void *of_row, json_t **re
 }
 
 const struct resource_kind kind_provider_versions = {
-	.type = "registry-provider-versions", .ask = provider_versions_ask, .make = version_resource};
+	.type = "registry-provider-versions", .ask = provider_versions_ask, .make = version_resource, .no_page = true};
 
 static int version_show(struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
 {

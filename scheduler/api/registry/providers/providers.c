@@ -51,7 +51,7 @@ static const struct inclusion includes[] = {
 	{"registry-provider-versions", "registry-providers", "registry-provider-versions", &kind_provider_versions},
 };
 static const struct resource_kind kind_registry_providers = {
-	.type = "registry-providers", .make = provider_resource, KIND_INCLUDES(includes)};
+	.type = "registry-providers", .make = provider_resource, KIND_INCLUDES(includes), .no_page = true};
 
 static int provider_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
