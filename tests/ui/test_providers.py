@@ -51,7 +51,8 @@ def test_a_provider_is_searched_opened_and_its_version_deleted(visit, fake_site,
     assert published.api.call("GET", published.path("time", "versions", "2.0.0")).status == 404
 
 
-def test_a_key_is_added_and_deleted_and_one_in_use_stays(visit, published, axe):
+def test_a_key_is_added_and_deleted_and_one_in_use_stays(visit, visitors, published, axe):
+    visitors.expect_console("422")
     other = signer("another")
     page = visit("/app/acme/settings/gpg-keys")
     expect(page.get_by_text(published.key.key_id, exact=True)).to_be_visible()

@@ -2,7 +2,7 @@
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
-import { can, type Resource, text } from "../../core/resource.ts";
+import { may, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
@@ -35,7 +35,7 @@ function kindOf(org: string, keys: readonly Resource[]): ObjectKind {
 			{ key: "created", head: "Added", cell: (item) => <TimeAgo time={item.attributes["created-at"]} /> },
 		],
 		removes: "Versions of providers can't be signed by it any more.",
-		keeps: (item) => (can(item, "can-delete") ? undefined : "versions of providers are signed by it"),
+		keeps: (item) => (may(item, "can-delete") ? undefined : "versions of providers are signed by it"),
 	};
 }
 

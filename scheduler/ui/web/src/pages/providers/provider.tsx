@@ -13,7 +13,7 @@ import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
-import { can, type Resource, text, texts } from "../../core/resource.ts";
+import { may, type Resource, text, texts } from "../../core/resource.ts";
 import { navigate, type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
@@ -82,7 +82,7 @@ const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<R
 				word="version"
 				name={text(version, "version")}
 				url={`${path}/versions/${segment(text(version, "version"))}`}
-				able={can(version, "can-delete")}
+				able={may(version, "can-delete")}
 				onDone={reload}
 			/>
 		),
@@ -166,7 +166,7 @@ export default function Provider({ params }: PageProps) {
 								<Versions path={path} />
 							)}
 							<p>
-								<Delete word="provider" name={name} url={path} able={can(provider, "can-delete")} onDone={() => navigate(list)} />
+								<Delete word="provider" name={name} url={path} able={may(provider, "can-delete")} onDone={() => navigate(list)} />
 							</p>
 						</>
 					)
