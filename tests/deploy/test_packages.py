@@ -40,7 +40,7 @@ def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder)
     for process in PROCESSES:
         assert f"/usr/bin/runyard-{process}" in files(unpacked[process])
     assert [path for path in files(unpacked["worker"]) if "libexec" in path] == [
-        f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "git", "keeper", "network", "policy", "sandbox", "vault")]
+        f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "git", "inspect", "keeper", "network", "policy", "sandbox", "vault")]
     assert [path for path in files(unpacked["scheduler"]) if "libexec" in path] == ["/usr/libexec/runyard/runyard-openpgp", "/usr/libexec/runyard/runyard-saml"]
 
 
