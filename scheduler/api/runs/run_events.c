@@ -71,8 +71,8 @@ static json_t *comment_resource(const void *of_row)
 
 	return resource_new("comments", comment->id,
 		json_pack("{ss so}", "body", comment->body, "created-at", time_shown(comment->created_at)),
-		json_pack("{so so so}", "run", to_one("runs", comment->run_id), "user",
-			to_one("users", comment->created_by), "run-event", to_one("run-events", comment->event_id)));
+		json_pack("{so so}", "run", to_one("runs", comment->run_id), "user",
+			to_one("users", comment->created_by)));
 }
 
 static const struct inclusion comment_includes[] = {{"user", "comments", "user", &kind_users}};

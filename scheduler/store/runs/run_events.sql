@@ -46,31 +46,28 @@ where not exists (select 1 from run_events where run_id = :run_id and action = :
 
 -- shape: comment
 -- id text, run_id text, body text, created_by text null, created_at timestamptz, organization_id text,
--- workspace_id text, event_id text null
+-- workspace_id text
 
 -- fragment: comments()
-select c.*, r.organization_id, r.workspace_id,
-    (select e.id from run_events e where e.run_id = c.run_id and e.comment_id = c.id limit 1) as event_id
-from comments c
-join runs r on r.id = c.run_id;
+select c.*, r.organization_id, r.workspace_id from comments c join runs r on r.id = c.run_id;
 
 -- statement: comments_of_run
 -- The run's comments, first to last.
--- index: comments_run, run_events_run
+-- index: comments_run
 -- takes: run_id text
 -- gives: comment
 :comments() where c.run_id = :run_id order by c.created_at, c.id;
 
 -- statement: comment_views_of
 -- Comments by their ids.
--- index: comments_pkey, run_events_run, runs_pkey
+-- index: comments_pkey, runs_pkey
 -- takes: ids text[]
 -- gives: comment
 :comments() where c.id = any(:ids::text[]);
 
 -- statement: comment_view
 -- One comment.
--- index: comments_pkey, run_events_run, runs_pkey
+-- index: comments_pkey, runs_pkey
 -- takes: id text
 -- gives: comment
 :comments() where c.id = :id;

@@ -133,6 +133,8 @@ def test_includes_of_a_run_and_of_a_list_have_no_duplicates_or_cycles(api, works
     included = {(resource["type"], resource["id"]) for resource in one["included"]}
     assert sorted(kind for kind, _ in included) == ["applies", "comments", "configuration-versions", "plans", *["run-events"] * events[0], "users", "workspaces"]
     assert included <= set(links(one["data"])) and cycle(one["included"]) is None
+    (commented,) = [resource for resource in one["included"] if resource["type"] == "run-events" and resource["attributes"]["action"] == "commented"]
+    assert commented["relationships"]["comment"]["data"] == {"type": "comments", "id": one["data"]["relationships"]["comments"]["data"][0]["id"]}
     many = api.get(f"workspaces/{workspace}/runs", include=ALL).json
     kinds = [resource["type"] for resource in many["included"]]
     assert sorted(kinds) == ["applies"] * 3 + ["comments", "configuration-versions"] + ["plans"] * 3 + ["run-events"] * sum(events) + ["users", "workspaces"]
