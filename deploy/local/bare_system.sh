@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 # shellcheck shell=bash
 #
-# A minimal Debian of debootstrap, in namespaces of its own, for programs that show what happens on a new machine. It
-# shares this machine's network, and its package clients have this machine's settings: certificates, proxies, mirrors.
-# For root. Needs deploy/local/lib.sh; $data keeps the archives.
+# A minimal Debian of debootstrap, in namespaces of its own: for releases, and for programs that show what happens on a new
+# machine. It shares this machine's network, and its package clients have this machine's settings: certificates, proxies,
+# mirrors. A system of another architecture runs by qemu (foreign). For root. Needs lib.sh; $data keeps the archives.
 
 # The files and the variables with the settings of package clients.
 setting_files=(/etc/hosts /etc/resolv.conf /etc/apt/auth.conf.d /usr/local/share/ca-certificates /etc/pip.conf
@@ -19,16 +19,26 @@ system_sources() {
 		sed -nE "s/ $own(|-updates|-security) main$/ $1\1 main/p"
 }
 
-# system_archive RELEASE: makes the archive of the minimal system, once.
+own_architecture=$(dpkg --print-architecture)
+
+# system_namespaces ARCHITECTURE: sets namespaces to the command that starts a program in those of a system.
+system_namespaces() {
+	namespaces=(unshare --mount --propagation private --pid --ipc --fork --kill-child)
+	[[ $1 == "$own_architecture" ]] || namespaces=("$root/deploy/local/foreign")
+}
+
+# system_archive RELEASE ARCHITECTURE: makes the archive of the minimal system, once.
 system_archive() {
-	local archive=$data/bare/$1.tar log=$data/log/debootstrap.log folder
+	local archive=$data/bare/$1-$2.tar log=$data/log/debootstrap.log folder foreign=()
 	[[ ! -s $archive ]] || return 0
 	packages_install bare
-	say "Making a bare Debian $1 (about a minute, once)"
+	say "Making a bare Debian $1 for $2 (about a minute, once)"
 	mkdir -p "$data/bare" "$data/log"
 	folder=$(mktemp -d "$data/bare/$1.XXXXXX")
+	[[ $2 == "$own_architecture" ]] || foreign=(--foreign)
 	if ! unshare --mount --pid --fork --kill-child --mount-proc debootstrap --variant=minbase --include=ca-certificates \
-		"$1" "$folder" "$(system_sources "$1" | awk 'NR == 1 { print $2 }')" >"$log" 2>&1; then
+		--arch "$2" "${foreign[@]}" "$1" "$folder" "$(system_sources "$1" | awk 'NR == 1 { print $2 }')" >"$log" 2>&1 ||
+		{ [[ ${foreign[*]} ]] && ! "$root/deploy/local/foreign" env container=lxc chroot "$folder" /debootstrap/debootstrap --second-stage >>"$log" 2>&1; }; then
 		tail -n 10 "$log" >&2
 		die "debootstrap failed" "The log: $log"
 	fi
@@ -45,16 +55,23 @@ system_settings() {
 	for file in "${setting_files[@]}"; do
 		[[ ! -e $file ]] || { mkdir -p "$2${file%/*}" && cp -rL --preserve=mode "$file" "$2${file%/*}/"; }
 	done
-	chroot "$2" update-ca-certificates >/dev/null 2>&1
+	system_namespaces "$(system_architecture "$2")"
+	"${namespaces[@]}" chroot "$2" update-ca-certificates >/dev/null 2>&1
 }
 
-# system_make RELEASE FOLDER: makes the folder anew, from the archive.
+# system_make RELEASE FOLDER [ARCHITECTURE]: makes the folder anew, from the archive.
 system_make() {
-	system_archive "$1"
+	local architecture=${3:-$own_architecture}
+	system_archive "$1" "$architecture"
 	rm -rf --one-file-system "$2"
 	mkdir -p "$2"
-	tar -C "$2" -xf "$data/bare/$1.tar"
+	tar -C "$2" -xf "$data/bare/$1-$architecture.tar"
 	system_settings "$1" "$2"
+}
+
+# system_architecture FOLDER: prints the architecture of the system.
+system_architecture() {
+	dpkg-query --admindir "$1/var/lib/dpkg" --show --showformat '${Architecture}' libc6
 }
 
 # Makes the folder the root of this mount namespace.
@@ -62,7 +79,7 @@ system_enter() {
 	mount --bind "$1" "$1"
 	cd "$1"
 	mount -t proc proc proc
-	mount -t sysfs sys sys
+	mount -t sysfs sys sys 2>/dev/null || mount --rbind /sys sys # a user namespace may only bind it
 	mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts dev/pts
 	mount -t tmpfs -o mode=1777 shm dev/shm
 	mkdir -p .old
@@ -77,8 +94,8 @@ system_run() {
 		environment+=("$name=${!name}")
 	done
 	mkdir -p "$1$HOME"
-	setpriv --pdeathsig KILL env --default-signal -i "${environment[@]}" \
-		unshare --mount --propagation private --pid --ipc --fork --kill-child \
+	system_namespaces "$(system_architecture "$1")"
+	setpriv --pdeathsig KILL env --default-signal -i "${environment[@]}" "${namespaces[@]}" \
 		bash -euc "$(declare -f system_enter)"$'\n''system_enter "$1" && shift && exec "$@"' bash "$@" </dev/null 9>&- &
 	wait "$!"
 }
