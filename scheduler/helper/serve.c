@@ -2,11 +2,13 @@
 #include "scheduler/helper/serve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/process.h"
+#include "scheduler/helper/confine.h"
 #include "scheduler/helper/wire.h"
 
 /* ---- one request ---- */
@@ -79,7 +81,8 @@ static int message_write(int fd, const json_t *answer)
 	return len <= WIRE_MAX && write_fully(fd, head, sizeof(head)) == 0 ? write_fully(fd, text, len) : -1;
 }
 
-int helper_serve(int fd, const struct helper_operation *operations)
+/* Returns 0 when the other end is closed, and -1 if a message has not the form of wire.h. */
+static int serve(int fd, const struct helper_operation *operations)
 {
 	for (;;) {
 		json_auto_t *request = NULL, *answer = NULL;
@@ -91,4 +94,31 @@ int helper_serve(int fd, const struct helper_operation *operations)
 		if (message_write(fd, answer) < 0)
 			return -1;
 	}
+}
+
+/* ---- the program ---- */
+
+#ifdef __SANITIZE_ADDRESS__
+/* The search for leaks needs ptrace, which the system call filter refuses. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+#endif
+
+void helper_main(const struct helper_program *program)
+{
+	struct err err = ERR_INIT;
+
+	if (program->init() < 0)
+		err_set(&err, ERR_INTERNAL, "its library can't be initialized");
+	else
+		confine(program->name, &err);
+	if (err.kind != ERR_NONE) {
+		fprintf(stderr, "%s: %s\n", program->name, err.message);
+		_exit(1);
+	}
+	_exit(serve(STDIN_FILENO, program->operations) < 0 ? 1 : 0); /* without the libraries' clean-up */
 }

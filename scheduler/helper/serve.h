@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_HELPER_SERVE_H
 #define SCHEDULER_HELPER_SERVE_H
 
-/* The helper's side of wire.h: it answers requests with its table of operations. */
+/* The helper's side of wire.h: it answers the requests on its standard input with its table of operations. */
 
 #include "common/json/json.h"
 
@@ -14,7 +14,13 @@ struct helper_operation {
 	int (*run)(const json_t *request, json_t *answer, struct err *err);
 };
 
-/* Answers requests until the other end is closed. Returns 0 then, and -1 if a message has not the form of wire.h. */
-int helper_serve(int fd, const struct helper_operation *operations);
+struct helper_program {
+	const char *name;  /* also of the account that it runs as */
+	int (*init)(void); /* initializes the libraries, before the process is confined */
+	const struct helper_operation *operations;
+};
+
+/* The whole program: answers requests until the other end is closed, and exits, with 1 if something is wrong. */
+_Noreturn void helper_main(const struct helper_program *program);
 
 #endif
