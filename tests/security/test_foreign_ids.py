@@ -27,7 +27,7 @@ API = Path(__file__).parents[2] / "scheduler/api"
 
 # The keys of Tenant.ids whose values may stand for an object of the type.
 KINDS = {
-    "agent-pools": ("pool",), "configuration-versions": ("configuration", "test_configuration"), "github-app-installations": ("installation",), "identity-providers": ("provider",), "oauth-tokens": ("oauth_token",),
+    "agent-pools": ("pool",), "authentication-tokens": ("team_token",), "configuration-versions": ("configuration", "test_configuration"), "github-app-installations": ("installation",), "identity-providers": ("provider",), "oauth-tokens": ("oauth_token",),
     "organization-memberships": ("membership",), "organizations": ("organization",), "plans": ("plan",), "policies": ("policy",), "projects": ("project",), "registry-modules": ("free_module",), "runs": ("run",), "ssh-keys": ("key",),
     "state-versions": ("state",), "tags": ("tag",), "tasks": ("free_task",), "teams": ("free_team",), "users": ("user", "username"), "vars": ("set_variable", "variable", "test_variable"), "workspaces": ("other",),
 }
@@ -43,7 +43,7 @@ ATTRIBUTES = {
 OF_OTHER_SYSTEMS = {"key-id", "aws-access-key-id", "azure-client-id", "azure-subscription-id", "azure-tenant-id", "client-id", "idp-entity-id", "owners-team-saml-role-id", "sso-team-id"}
 # Other attributes that the API requires with an attribute or a relation.
 BESIDE = {
-    "agent-pool-id": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
+    "agent-pool-id": {"execution-mode": "agent"}, "agent-pool": {"execution-mode": "agent"}, "default-agent-pool-id": {"default-execution-mode": "agent"}, "default-agent-pool": {"default-execution-mode": "agent"},
     "users": {"destination-type": "email", "url": None}, "oauth-token-id": {"vcs-repo": {"identifier": "group/fine"}}, "github-app-installation-id": {"vcs-repo": {"identifier": "group/fine", "oauth-token-id": None}},
     "target_ids": {"query": None},
 }
@@ -54,13 +54,14 @@ RELATIONS = {"/policy-sets/": {"workspaces": ("workspaces", "workspace-exclusion
 # Relations that only another endpoint of the resource sets, and projects of other organizations for a new connection, which clients
 # name as well (go-tfe). These handlers ignore them.
 IGNORED = {
-    "team_workspaces_update": {"team", "workspace"}, "team_projects_update": {"team", "project"}, "workspace_tasks_update": {"task"}, "varsets_update": {"parent"},
+    "team_workspaces_update": {"team", "workspace"}, "team_projects_update": {"team", "project"}, "workspace_tasks_update": {"task"}, "varsets_create": {"vars"}, "varsets_update": {"parent", "vars"},
     "policy_sets_update": {"policies", "workspaces", "workspace-exclusions", "projects", "project-exclusions"}, "oauth_clients_update": {"projects"}, "oauth_clients_create": {"projects"},
     "states_create": {"rollback-state-version"}, "states_roll_back": {"run"},
     **{f"{kind}_create": {"workspace"} for kind in ("team_tokens", "team_token", "organization_token", "agent_tokens", "notifier_tokens")},
 }
 # Relations that no object satisfies. A new organization has no pool. Only notifiers send tasks. Without an organization in the path, only an OAuth token finds a repository.
-NEVER = {"registry_modules_connect_token": {"github-app-installation-id"}, "organizations_create": {"default-agent-pool"}, "tasks_create": {"agent-pool"}, "tasks_update": {"agent-pool"}}
+# A test run names the module of its path, which is another one.
+NEVER = {"test_runs_create": {"registry-module"}, "registry_modules_connect_token": {"github-app-installation-id"}, "organizations_create": {"default-agent-pool"}, "tasks_create": {"agent-pool"}, "tasks_update": {"agent-pool"}}
 
 
 class Slot(NamedTuple):

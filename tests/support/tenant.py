@@ -22,15 +22,17 @@ from support.providers import Providers, zip_of
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
 OBJECT_IN_BODY = {"gpg_keys_create", "registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "no_code_provision", "plan_exports_create"}
-# A tenant has the object of these routes, but no content of it: no job has sent any.
-NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
+# The object of these routes is there, but no content of it: no job has sent any, and this site mirrors no providers.
+NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read", "registry_mirror"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
-RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks",
+RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks", "loose_blobs",
                    "explorer_due", "explorer_workspaces", "explorer_resources", "explorer_packages"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted"]
-# The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
+# The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log. It deletes
+# blobs that nothing refers to.
 KEPT = {
+    "blobs": "where not exists (select 1 from loose_blobs l where l.blob_id = t.id)",
     "audit_events": "where t.action not in ('refused', 'first_use')",
     "run_events": "where t.action not like 'waiting-for-%'",
     "log_chunks": "where not exists (select 1 from runs r left join jobs j on j.run_id = r.id where t.operation_id in ('plan' || substr(r.id, 4), 'apply' || substr(r.id, 4)) "
@@ -298,6 +300,7 @@ class Tenant:
         for statement in (
             "insert into policy_set_versions (id, policy_set_id) values (%(version)s, %(set)s)",
             "insert into assessment_results (id, workspace_id, run_id, succeeded, error) values (%(assessment)s, %(workspace)s, %(run)s, false, %(mark)s)",
+            "update workspaces set assessment_id = %(assessment)s where id = %(workspace)s",
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(evaluation)s, %(run)s, 'opa', '[]')",
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(check)s, %(run)s, 'sentinel', '[]')",
             "insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, overridable) values (%(policy_outcome)s, %(evaluation)s, %(set)s, %(mark)s, true)",

@@ -94,7 +94,7 @@ def test_a_user_has_a_limited_number_of_logs_at_a_time(log):
     opened = [log.open(receive=4096) for _ in range(8)]
     assert [answer.status for _, answer in opened] == [200] * 8
     refused = log.org.call("GET", f"plans/{log.plan}/log")
-    assert refused.status == 503 and refused.headers["Retry-After"] and "too many logs are being sent" in refused.errors()
+    assert refused.status == 503 and refused.headers["Retry-After"] and "too many logs or archives are being sent" in refused.errors()
     assert log.org.call("GET", f"plans/{log.plan}/log", headers={"Range": "bytes=0-99"}).body == log.content[:100]
     for connection, answer in opened:
         answer.close()
