@@ -28,7 +28,7 @@ NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks", "loose_blobs",
                    "explorer_due", "explorer_workspaces", "explorer_resources", "explorer_packages"}
-RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted"]
+RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length", "is_use_noted", "announced_at"]
 # The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log. It deletes
 # blobs that nothing refers to.
 KEPT = {
