@@ -21,13 +21,18 @@ from support.wait import until
 NAMES = {"postgres", "redis", "runyard-scheduler", "runyard-notifier", "runyard-worker", "checker"}
 
 
+def without_output(folder, names):
+    """The sources have programs named build as well."""
+    return {"__pycache__"} if Path(folder) != ROOT else {name for name in names if name.startswith("build") or name in (".local", ".git")}
+
+
 class Local:
     """A local stack from a copy of the sources, in a folder that only its owner can access."""
 
     def __init__(self, folder):
         self.source = folder / "source"
         self.home = self.source / "build/local"
-        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".local", ".git", "__pycache__"))
+        shutil.copytree(ROOT, self.source, ignore=without_output)
 
     def command(self, script, *arguments):
         """The arguments for subprocess."""
