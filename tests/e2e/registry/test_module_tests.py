@@ -9,6 +9,7 @@ import pytest
 
 from support.engine import each_engine
 from support.modules import ModuleTests, Modules
+from support.terraform import HOST
 from support.wait import until
 
 names = itertools.count(1)
@@ -90,3 +91,43 @@ def test_a_test_run_is_canceled(site, tests, gate):
         assert tests.act(run, "cancel").status == 202
         gate.open()
         assert counts(ended(tests, run))[0] == "canceled"
+
+
+# ---- terraform test -cloud-run ----
+
+
+@pytest.fixture
+def laptop(engine, terraform, tests):
+    """A user's terraform in a copy of the module, and how it names the module."""
+    if engine.program != "terraform":
+        pytest.skip("OpenTofu does not have -cloud-run")
+    user = terraform(body=MAIN)
+    (user.folder / "tests").mkdir()
+    return user, f"-cloud-run={HOST}/acme/{tests.name}/null"
+
+
+def test_terraform_test_runs_the_tests_here(tests, laptop):
+    user, module = laptop
+    tests.variable("size", "2", "terraform", hcl=True)
+    user.write("tests/a.tftest.hcl", TEST % ("two", 2)).init()
+    said = user.run("test", module)
+    assert "two... pass" in said and "Success! 1 passed, 0 failed." in said
+    said = user.run("test", module, "-var=size=3", code=1)
+    assert "wrong size" in said and "Failure! 0 passed, 1 failed." in said
+    runs = tests.api.get(tests.path("test-runs")).data
+    assert [(run["attributes"]["status"], run["attributes"]["test-status"]) for run in runs] == [("finished", "fail"), ("finished", "pass")]
+
+
+def test_an_interrupted_terraform_test_cancels_its_run(site, tests, laptop, gate):
+    user, module = laptop
+    for name, text in waiting(gate).items():
+        user.write(name, text)
+    user.init()
+    with changed(site.worker, sandbox_bind=gate.folder, job_stop_seconds=3600):
+        terminal = user.terminal("test", module)
+        gate.wait()
+        terminal.type("\x03")
+        gate.open()
+        terminal.ended(1)
+    (run,) = tests.api.get(tests.path("test-runs")).data
+    assert run["attributes"]["status"] == "canceled"
