@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Api
+from support.documents import document
 from support.fake_worker import FakeWorker
-from support.modules import Modules, ModuleTests
+from support.modules import TYPE, Modules, ModuleTests
+from support.vcs_connections import GIT, connect
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +120,18 @@ def test_test_runs_of_a_module_are_shown_with_their_log(visit, fake_site, publis
     expect(page.get_by_text("2 passed, 1 failed")).to_be_visible()
     expect(page.get_by_text("a word of the log")).to_be_visible()
     axe(page)
+
+
+def test_each_commit_of_a_branch_is_tested_or_not(visit, published, axe):
+    _, token = connect(published.api, GIT)
+    repo = {"identifier": "acme/terraform-null-followed.git", "oauth-token-id": token, "branch": "main", "tags": False}
+    made = published.api.post(f"{published.base}/vcs", document(TYPE, {"vcs-repo": repo}))
+    page = visit(f"/app/acme/modules/{made.data['id']}/tests")
+    expect(page.get_by_text("No commit of the branch main is tested.")).to_be_visible()
+    page.get_by_role("button", name="Test Each Commit").click()
+    expect(page.get_by_text("starts a test run")).to_be_visible()
+    assert published.read("followed")["attributes"]["test-config"]["tests-enabled"]
+    axe(page)
+    page.get_by_role("button", name="Stop Testing Commits").click()
+    expect(page.get_by_role("button", name="Test Each Commit")).to_be_visible()
+    assert not published.read("followed")["attributes"]["test-config"]["tests-enabled"]

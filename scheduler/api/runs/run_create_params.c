@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/api/workspaces/workspaces.h"
+#include "scheduler/store/registry/test_beds.h"
 
 enum { MAX_MESSAGE = 65536, MAX_ADDRESS = 1024, MAX_ADDRESSES = 1000, MAX_KEY = 255, MAX_VALUE = 262144 };
 
@@ -221,7 +222,7 @@ static int test_directory_check(const char *path, struct err *err)
 static int test_options_read(const struct request *req, json_t **ret_options, struct err *err)
 {
 	enum { MAX_PARALLELISM = 256 };
-	const char *directory = "tests";
+	const char *directory = NULL;
 	const json_t *filters = NULL;
 	long long parallelism = 0;
 	bool verbose = false;
@@ -230,17 +231,19 @@ static int test_options_read(const struct request *req, json_t **ret_options, st
 		body_texts(req, "filters", &filters, err) < 0 || body_int(req, "parallelism", &parallelism, err) < 0 ||
 		list_check(filters, "/data/attributes/filters", "Filters", err) < 0)
 		return -1;
-	if (!directory || !*directory)
-		directory = "tests";
-	if (test_directory_check(directory, err) < 0)
+	if (directory && *directory && test_directory_check(directory, err) < 0)
 		return -1;
 	if (body_has(req, "parallelism") && (parallelism < 1 || parallelism > MAX_PARALLELISM))
 		return err_at(err, "/data/attributes/parallelism", "Parallelism must be a number from 1 to %d",
 			MAX_PARALLELISM);
-	*ret_options = json_pack("{ss sO? sb so}", "test-directory", directory, "filters", filters, "verbose", verbose,
-		"parallelism", parallelism ? json_integer(parallelism) : json_null());
-	if (!json_is_array(filters))
-		json_object_set_new(*ret_options, "filters", json_array());
+	*ret_options = test_bed_options();
+	json_object_set_new(*ret_options, "verbose", json_boolean(verbose));
+	if (directory && *directory)
+		json_object_set_new(*ret_options, "test-directory", json_string(directory));
+	if (json_is_array(filters))
+		json_object_set(*ret_options, "filters", (json_t *)filters);
+	if (parallelism)
+		json_object_set_new(*ret_options, "parallelism", json_integer(parallelism));
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/registry/test_beds.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/events.sql.h"
@@ -40,6 +41,7 @@ struct outcomes {
 	struct id contents[2]; /* without and with submodules; "": not needed yet */
 	bool stored[2];
 	json_t *configurations, *policy_versions; /* to create */
+	json_t *test;                             /* how test beds test the commit */
 };
 
 /* ---- the commit ---- */
@@ -230,13 +232,18 @@ static int content_choose(struct outcomes *o, bool submodules, struct err *err)
 	return vcs_content_of(o->d->store, &commit, &o->contents[submodules], &o->stored[submodules], err);
 }
 
-static void run_add(struct outcomes *o, struct subject_outcome *item, const char *workspace_id)
+static void run_add(struct outcomes *o, const struct vcs_subject_row *row, struct subject_outcome *item)
 {
 	struct run_create_params *params = mem_new(1, sizeof(*params));
 
 	*params = o->params;
-	params->workspace_id = workspace_id;
+	params->workspace_id = row->id;
 	params->configuration_version_id = item->version.text;
+	if (row->test_bed) {
+		params->test = o->test;
+		params->plan_only = CHOICE_YES;
+		params->auto_apply = CHOICE_NO;
+	}
 	item->run.order = params;
 	item->has_run = true;
 }
@@ -254,7 +261,7 @@ static int version_add(
 	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN)
 		o->made++;
 	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN && !row->policy_set)
-		run_add(o, item, row->id);
+		run_add(o, row, item);
 	return 0;
 }
 
@@ -454,6 +461,7 @@ static void outcomes_release(struct outcomes *o)
 	free(o->items);
 	json_decref(o->configurations);
 	json_decref(o->policy_versions);
+	json_decref(o->test);
 }
 
 int vcs_outcomes_apply(struct vcs_decision *d, struct err *err)
@@ -463,6 +471,7 @@ int vcs_outcomes_apply(struct vcs_decision *d, struct err *err)
 		.items = mem_new((size_t)d->subjects.count + 1, sizeof(struct subject_outcome)),
 		.configurations = json_array(),
 		.policy_versions = json_array(),
+		.test = test_bed_options(),
 		.params = {.actor = json_string_at(d->detail, "actor"),
 			.source = "tfe-configuration-version",
 			.trigger_reason = is_request(d) ? NULL : "vcs",

@@ -3,6 +3,7 @@
 
 #include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/registry/modules.sql.h"
+#include "scheduler/store/registry/test_beds.h"
 #include "scheduler/store/vcs/events/refs.h"
 
 struct connection {
@@ -54,5 +55,9 @@ int registry_module_set_branch(struct store *store, const char *id, const char *
 
 	if (db_query(store->db, &rows, err, registry_module_set_branch, .id = id, .branch = branch) < 0)
 		return -1;
-	return rows.count ? vcs_look_now(store, row_of(registry_module_set_branch, &rows, 0)->repository_id, err) : 0;
+	if (!rows.count)
+		return 0;
+	if (test_bed_follow(store, id, err) < 0)
+		return -1;
+	return vcs_look_now(store, row_of(registry_module_set_branch, &rows, 0)->repository_id, err);
 }

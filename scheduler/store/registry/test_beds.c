@@ -35,7 +35,34 @@ int test_bed_open(struct store *store, const char *module_id, struct id *ret_wor
 	return test_bed_find(store, module_id, ret_workspace, err);
 }
 
+/* ---- commits ---- */
+
+json_t *test_bed_options(void)
+{
+	return json_pack("{ss s[] sb sn}", "test-directory", "tests", "filters", "verbose", false, "parallelism");
+}
+
+int test_bed_follow(struct store *store, const char *module_id, struct err *err)
+{
+	if (db_query(store->db, NULL, err, test_bed_disconnect, .module_id = module_id) < 0)
+		return -1;
+	return db_query(store->db, NULL, err, test_bed_connect, .module_id = module_id);
+}
+
 /* ---- test-config ---- */
+
+static int commits_set(struct store *store, const struct registry_module_row *module, bool enabled, struct err *err)
+{
+	struct id bed;
+
+	if (enabled && !module->has_branch)
+		return err_at(err, CONFIG "/tests-enabled",
+			"Tests enabled needs a module whose versions are published from a branch");
+	if (test_bed_open(store, module->id, &bed, err) < 0 ||
+		db_query(store->db, NULL, err, module_tests_enable, .module_id = module->id, .enabled = enabled) < 0)
+		return -1;
+	return test_bed_follow(store, module->id, err);
+}
 
 static int pool_set(struct store *store, const struct registry_module_row *module,
 	const struct module_test_config *config, struct err *err)
@@ -63,12 +90,7 @@ int module_test_config_set(
 	if (registry_module_read(store, module_id, &rows, err) < 0)
 		return -1;
 	module = row_of(registry_module, &rows, 0);
-	if (config->has_enabled && config->enabled && !module->has_branch)
-		return err_at(err, CONFIG "/tests-enabled",
-			"Tests enabled needs a module whose versions are published from a branch");
-	if (config->has_enabled &&
-		db_query(store->db, NULL, err, module_tests_enable, .module_id = module_id,
-			.enabled = config->enabled) < 0)
+	if (config->has_enabled && commits_set(store, module, config->enabled, err) < 0)
 		return -1;
 	return config->mode ? pool_set(store, module, config, err) : 0;
 }

@@ -16,6 +16,13 @@ int test_bed_open(struct store *store, const char *module_id, struct id *ret_wor
 /* The same, without making one. ERR_NOT_FOUND. */
 int test_bed_find(struct store *store, const char *module_id, struct id *ret_workspace, struct err *err);
 
+/* How a commit is tested: as `terraform test` does without arguments. A new reference. */
+json_t *test_bed_options(void);
+
+/* After a change of the module's branch or of its test-config: whether its commits start test runs, as pushes to a
+ * workspace's branch start runs. Within a transaction. */
+int test_bed_follow(struct store *store, const char *module_id, struct err *err);
+
 /* The attribute `test-config` of a module. Borrowed. */
 struct module_test_config {
 	bool has_enabled, enabled; /* each commit of its branch is tested */

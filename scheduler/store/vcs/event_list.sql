@@ -77,14 +77,22 @@ order by s.sequence desc;
 select :vcs_event_list_columns() :vcs_event_list_tables() where e.id = :id;
 
 -- statement: vcs_outcomes_read
--- The outcomes of an event in the workspaces that the user may see, and in policy sets, by name.
+-- The outcomes of an event in the workspaces that the user may see, in policy sets, and as test runs of modules, by
+-- name.
 -- index: team_members_user, team_projects_project, team_workspaces_workspace, teams_organization
 -- takes: event_id text, user text
 -- gives: subject_id text, name text, reason text, run_id text null, configuration_version_id text null
 select u.subject_id, w.name, u.reason, u.run_id, u.configuration_version_id
 from vcs_outcomes u
 join workspaces w on w.id = u.subject_id
-where u.event_id = :event_id and (:rights_in_workspace(:user, w.organization_id, w.id)) & 1 <> 0
+where u.event_id = :event_id and w.module_id is null
+    and (:rights_in_workspace(:user, w.organization_id, w.id)) & 1 <> 0
+union all
+select m.id, m.name || '/' || m.provider, u.reason, 'trun' || substr(u.run_id, 4), u.configuration_version_id
+from vcs_outcomes u
+join workspaces w on w.id = u.subject_id
+join registry_modules m on m.id = w.module_id
+where u.event_id = :event_id
 union all
 select u.subject_id, s.name, u.reason, u.run_id, u.configuration_version_id
 from vcs_outcomes u

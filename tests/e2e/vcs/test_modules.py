@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from support.documents import document, refused_at
-from support.modules import OUTPUT, TYPE, VERSION, Modules
+from support.modules import OUTPUT, TYPE, VERSION, ModuleTests, Modules
 from support.terraform import HOST
 from support.vcs_connections import connect
 from support.wait import until
@@ -228,3 +228,20 @@ def test_a_version_needs_a_branch_and_a_commit_that_are_there(published):
     assert published.request("1.0.0", **{"commit-sha": "a" * 40}).status == 201
     published.wait({"1.0.0": "clone_failed", "0.0.0": "clone_failed"})
     assert published.modules.read(published.name)["attributes"]["status"] == "setup_failed"
+
+
+def test_each_commit_of_a_branch_is_tested(published):
+    tests = {"main.tf": OUTPUT % "one", "tests/a.tftest.hcl": 'run "a" {\n  assert {\n    condition = output.word == "one"\n    error_message = "wrong word"\n  }\n}\n'}
+    published.repository.commit(tests)
+    assert published.connect({"initial-version": "1.0.0"}, branch="main", tags=False).status == 201
+    published.wait({"1.0.0": "ok"})
+    runs = ModuleTests(published.modules, published.name)
+    assert published.api.patch(published.modules.path(published.name), document(TYPE, {"test-config": {"tests-enabled": True}})).data["attributes"]["test-config"]["tests-enabled"]
+
+    def results():
+        return [(run["attributes"]["status"], run["attributes"]["test-status"]) for run in published.api.get(runs.path("test-runs")).data]
+
+    for word, expected in (("two", [("finished", "fail")]), ("one", [("finished", "pass"), ("finished", "fail")])):
+        published.repository.commit({"main.tf": OUTPUT % word, "note": f"{word} again"})
+        published.look()
+        until(lambda: results() == expected, lambda: f"the commit is tested: {results()}")

@@ -10,7 +10,12 @@ from vcs_events e
 join vcs_repositories v on v.id = e.repository_id
 left join vcs_connections k on k.id = v.connection_id
 where e.id = :event_id and e.pull_request > 0 and k.provider is distinct from 'git'
-    and (exists (select 1 from vcs_outcomes u where u.event_id = e.id and u.run_id is not null)
+    and (exists (
+            select 1
+            from vcs_outcomes u
+            join runs n on n.id = u.run_id
+            where u.event_id = e.id and not n.test
+        )
             or exists (
                 select 1
                 from vcs_comments o
@@ -54,7 +59,8 @@ where c.repository_id = :repository_id and c.pull_request = :number
 for no key update of c;
 
 -- statement: vcs_comment_runs
--- The newest run of each workspace for the head of the pull request. Failed ones come first.
+-- The newest run of each workspace for the head of the pull request. Failed ones come first. Tests of modules have
+-- only a status.
 -- index: vcs_events_commit
 -- takes: repository_id text, pull_request bigint, first_error integer, sha text, max_rows bigint
 -- gives: total bigint, workspace text, run text, status text, stage text, has_changes boolean,
@@ -66,7 +72,7 @@ from (
     from vcs_events e
     join vcs_outcomes u on u.event_id = e.id
     join runs n on n.id = u.run_id
-    where e.repository_id = :repository_id and e.pull_request = :pull_request and e.sha = :sha
+    where e.repository_id = :repository_id and e.pull_request = :pull_request and e.sha = :sha and not n.test
     order by n.workspace_id, n.position desc
 ) n
 join workspaces w on w.id = n.workspace_id

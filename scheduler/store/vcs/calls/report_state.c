@@ -67,6 +67,7 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 	case RUN_POLICY_SOFT_FAILED:
 		return scope == REPORT_PLAN ? REPORT_SUCCESS : REPORT_FAILURE;
 	case RUN_PLANNED_AND_FINISHED:
+		return run->tests_failed ? REPORT_FAILURE : REPORT_SUCCESS;
 	case RUN_PLANNED_AND_SAVED:
 	case RUN_APPLIED:
 		return REPORT_SUCCESS;

@@ -20,10 +20,11 @@ enum report_scope { REPORT_ALL, REPORT_PLAN, REPORT_CHECKS, REPORT_APPLY };
 	(STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
 
 struct report_run {
-	int status;      /* enum run_status */
-	int stage;       /* enum stage: the current one, or the last */
-	unsigned stages; /* STAGE_BITs */
-	bool lost;       /* it ended because its worker was lost */
+	int status;        /* enum run_status */
+	int stage;         /* enum stage: the current one, or the last */
+	unsigned stages;   /* STAGE_BITs */
+	bool lost;         /* it ended because its worker was lost */
+	bool tests_failed; /* tests of a module ran, and not all passed */
 };
 
 /* A run counts as passed when its plan and its checks have passed. Only REPORT_APPLY considers its apply. */

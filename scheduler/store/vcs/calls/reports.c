@@ -127,7 +127,8 @@ static void row_count(const struct vcs_report_runs_row *row, enum report_scope s
 	run = (struct report_run){.status = run_status_parse(row->status),
 		.stage = stage_parse(row->stage),
 		.stages = (unsigned)row->stages,
-		.lost = row->lost};
+		.lost = row->lost,
+		.tests_failed = row->tests_failed};
 	state = report_state_of(&run, scope);
 	counts->count[state] += row->count;
 	if (!counts->workspace[state])

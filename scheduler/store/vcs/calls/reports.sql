@@ -1,5 +1,10 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: report_name(w)
+-- What statuses call the workspace `w`: a test bed has no name of its own.
+coalesce((select 'tests of ' || m.name || '/' || m.provider from registry_modules m where m.id = :w.module_id),
+    :w.name);
+
 -- statement: vcs_event_note
 -- Records that an event's outcomes were stored or changed.
 -- takes: event_id text
@@ -44,7 +49,7 @@ made as (
             where u.event_id = e.id and not n.plan_only
         )
     union all
-    select e.repository_id, e.sha, e.context || '/' || w.name || '/' || s.stage, w.id, s.stage,
+    select e.repository_id, e.sha, e.context || '/' || :report_name(w) || '/' || s.stage, w.id, s.stage,
         e.pull_request, e.id
     from e
     join vcs_outcomes u on u.event_id = e.id
@@ -112,15 +117,15 @@ order by e.repository_id, e.sha, e.id;
 -- requests. `lost`: the run's error is the scheduler's sentence about a lost worker (background/reaper.c).
 -- index: vcs_events_commit
 -- takes: repository_id text, sha text, workspace_id text, applies boolean
--- gives: status text, stage text, stages integer, lost boolean, count bigint, workspace text, state text,
--- level text
+-- gives: status text, stage text, stages integer, lost boolean, tests_failed boolean, count bigint,
+-- workspace text, state text, level text
 with events as (
     select id, state, level
     from vcs_events
     where repository_id = :repository_id and sha = :sha and (not :applies or pull_request is null)
 ),
 newest as (
-    select distinct on (n.workspace_id) n.id, n.workspace_id, n.status, n.stage, n.stages
+    select distinct on (n.workspace_id) n.id, n.workspace_id, n.status, n.stage, n.stages, n.test
     from events e
     join vcs_outcomes u on u.event_id = e.id
     join runs n on n.id = u.run_id
@@ -130,13 +135,15 @@ newest as (
 )
 select n.status, n.stage, n.stages,
     coalesce(i.error like 'Contact with worker %' or i.error like 'The work of the stage %', false) as lost,
-    count(*) as count, min(w.name) as workspace, null as state, null as level
+    n.test and coalesce(p.changes + p.destructions, 0) > 0 as tests_failed, count(*) as count,
+    min(:report_name(w)) as workspace, null as state, null as level
 from newest n
 join workspaces w on w.id = n.workspace_id
 join run_inputs i on i.run_id = n.id
-group by 1, 2, 3, 4
+join operations p on p.id = 'plan' || substr(n.id, 4)
+group by 1, 2, 3, 4, 5
 union all
-select null, null, null, false, count(*), null, state, level
+select null, null, null, false, false, count(*), null, state, level
 from events
 group by state, level;
 

@@ -13,8 +13,9 @@ coalesce(
 -- fragment: vcs_subjects(of_workspace, of_policy_set)
 -- Workspaces are found by workspace_repositories_repository, their heads by the key of vcs_heads, their runs by
 -- an index that begins with the workspace.
-select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings,
-    w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked,
+select w.id, false as policy_set, w.module_id is not null as test_bed, a.branch, a.tags_regex,
+    a.ingress_submodules as submodules, w.settings, w.working_directory as folder,
+    null::jsonb as patterns, w.locked_by is not null as locked,
     coalesce((select true from runs r where r.workspace_id = w.id and not r.query limit 1), false) as had_run,
     coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels,
     h.workspace_id is not null as has_head,
@@ -47,7 +48,7 @@ left join vcs_heads h on h.workspace_id = w.id and h.kind = :kind and h.pull_req
 left join runs r on r.id = h.run_id
 where a.repository_id = :repository_id and :of_workspace
 union all
-select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''),
+select s.id, true, false, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''),
     a.update_patterns, false, true, false,
     coalesce(
         (
@@ -69,10 +70,10 @@ where a.repository_id = :repository_id and :of_policy_set
 order by 1;
 
 -- shape: vcs_subject
--- id text, policy_set boolean, branch text, tags_regex text, submodules boolean, settings jsonb, folder text,
--- patterns jsonb null, locked boolean, had_run boolean, cancels boolean, has_head boolean, head_newer boolean,
--- head_canceled boolean, head_ended boolean, has_fork_pool boolean, is_made boolean, approved boolean,
--- available boolean
+-- id text, policy_set boolean, test_bed boolean, branch text, tags_regex text, submodules boolean,
+-- settings jsonb, folder text, patterns jsonb null, locked boolean, had_run boolean, cancels boolean,
+-- has_head boolean, head_newer boolean, head_canceled boolean, head_ended boolean, has_fork_pool boolean,
+-- is_made boolean, approved boolean, available boolean
 
 -- statement: vcs_subjects_read
 -- The workspaces and policy sets that are attached to the repository, by id. :kind, :pull_request, :sha and

@@ -13,7 +13,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, bytes, change, pathOnPage, segment } from "../../core/api.ts";
 import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks.ts";
-import { can, type Resource, text } from "../../core/resource.ts";
+import { can, isObject, type Resource, text, textIn } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
@@ -24,7 +24,8 @@ import { messagesOf, resultsOf, testHasEnded, testLook } from "./test_words.ts";
 const pollMs = 2000;
 const maxLog = 1 << 20; // bytes that are shown
 
-type Place = { readonly org: string; readonly module: Resource; readonly path: string };
+// address: of the module in paths; path: of its tests.
+type Place = { readonly org: string; readonly module: Resource; readonly address: string; readonly path: string };
 
 const columnsOf = ({ org, module }: Place): readonly Column[] => [
 	{
@@ -138,6 +139,38 @@ function OneRun({ place, id }: { readonly place: Place; readonly id: string }) {
 	);
 }
 
+// Whether each commit of the module's branch starts a test run.
+function Commits({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
+	const { error, attempt } = useAttempt();
+	const repository = place.module.attributes["vcs-repo"];
+	const config = place.module.attributes["test-config"];
+	const branch = isObject(repository) ? textIn(repository, "branch") : "";
+	const tested = isObject(config) && config["tests-enabled"] === true;
+	const set = () =>
+		attempt(async () => {
+			const path = `/organizations/${segment(place.org)}/registry-modules/${place.address}`;
+			await change("PATCH", address(path), {
+				data: { type: "registry-modules", attributes: { "test-config": { "tests-enabled": !tested } } },
+			});
+			announce(tested ? "Commits are no longer tested" : "Each commit is tested from now on");
+			await reload();
+		});
+	return (
+		branch && (
+			<section aria-labelledby="commits">
+				<h2 id="commits">Commits</h2>
+				<p>
+					{tested ? "Each commit of the branch " : "No commit of the branch "}
+					<code>{branch}</code>
+					{tested ? ", and each of its pull requests, starts a test run. The repository shows its result." : " is tested."}
+				</p>
+				<Problems of={error} />
+				<Button onPress={set}>{tested ? "Stop Testing Commits" : "Test Each Commit"}</Button>
+			</section>
+		)
+	);
+}
+
 function Variables({ place }: { readonly place: Place }) {
 	const path = `${place.path}/vars`;
 	const kind = variableKind(path, { one: "variable", many: "Variables", empty: "No variables." });
@@ -159,8 +192,8 @@ export default function Tests({ params }: PageProps) {
 	const module = found.item;
 	const name = text(module, "name");
 	useTitle(["Tests", name || "Module", org]);
-	const parts = ["registry-name", "namespace", "name", "provider"].map((part) => segment(text(module, part))).join("/");
-	const place = module && { org, module, path: `/organizations/${segment(org)}/tests/registry-modules/${parts}` };
+	const ofModule = ["registry-name", "namespace", "name", "provider"].map((part) => segment(text(module, part))).join("/");
+	const place = module && { org, module, address: ofModule, path: `/organizations/${segment(org)}/tests/registry-modules/${ofModule}` };
 	const home = pathTo("/app/:org/modules/:module/tests", { org, module: id });
 	return (
 		<>
@@ -183,6 +216,7 @@ export default function Tests({ params }: PageProps) {
 						) : (
 							<>
 								<Runs place={place} />
+								<Commits place={place} reload={found.reload} />
 								<Variables place={place} />
 							</>
 						)

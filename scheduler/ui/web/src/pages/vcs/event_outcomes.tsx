@@ -11,17 +11,32 @@ import { type Outcome, outcomesOf } from "./event_words.ts";
 
 type Props = { readonly org: string; readonly event: Resource };
 
+const subjects: Readonly<Record<Outcome["type"], { readonly word: string; readonly href: (org: string, outcome: Outcome) => string }>> = {
+	workspaces: { word: "", href: (org, { name }) => pathTo("/app/:org/workspaces/:ws", { org, ws: name }) },
+	"policy-sets": {
+		word: "policy set",
+		href: (org, { id }) => `${pathTo("/app/:org/settings/policy-sets", { org })}?id=${encodeURIComponent(id)}`,
+	},
+	"registry-modules": {
+		word: "tests of the module",
+		href: (org, { id }) => pathTo("/app/:org/modules/:module/tests", { org, module: id }),
+	},
+};
+
 function Subject({ org, outcome }: { readonly org: string; readonly outcome: Outcome }) {
-	const href =
-		outcome.type === "workspaces"
-			? pathTo("/app/:org/workspaces/:ws", { org, ws: outcome.name })
-			: `${pathTo("/app/:org/settings/policy-sets", { org })}?id=${encodeURIComponent(outcome.id)}`;
+	const { word, href } = subjects[outcome.type];
 	return (
 		<>
-			<a href={href}>{outcome.name}</a>
-			{outcome.type === "policy-sets" && <span class="muted"> policy set</span>}
+			<a href={href(org, outcome)}>{outcome.name}</a>
+			{word && <span class="muted"> {word}</span>}
 		</>
 	);
+}
+
+function pathOfRun(org: string, { type, id, name, run }: Outcome): string {
+	return type === "registry-modules"
+		? `${pathTo("/app/:org/modules/:module/tests", { org, module: id })}?run=${encodeURIComponent(run)}`
+		: pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: name, run });
 }
 
 // The run of the outcome, or why there is none.
@@ -30,10 +45,10 @@ function Result({ org, outcome }: { readonly org: string; readonly outcome: Outc
 	if (!outcome.run) {
 		return <span class="muted">{outcome.sentence}</span>;
 	}
-	const href = pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: outcome.name, run: outcome.run });
 	return (
 		<>
-			{run && <StatusMark run={run} />} <a href={href}>{run ? runTitle(run) : outcome.run}</a> <PlanCounts plan={store.one(run, "plan")} />
+			{run && <StatusMark run={run} />} <a href={pathOfRun(org, outcome)}>{run ? runTitle(run) : outcome.run}</a>{" "}
+			<PlanCounts plan={store.one(run, "plan")} />
 			<div class="muted">{outcome.sentence}</div>
 		</>
 	);
@@ -43,6 +58,7 @@ function Result({ org, outcome }: { readonly org: string; readonly outcome: Outc
 export function Outcomes({ org, event }: Props) {
 	const outcomes = outcomesOf(event);
 	const runs = outcomes.filter(({ run }) => run).length;
+	const workspaces = outcomes.filter(({ type }) => type === "workspaces").length;
 	const sets = outcomes.filter(({ type }) => type === "policy-sets").length;
 	return (
 		<section aria-labelledby="outcomes">
@@ -52,7 +68,7 @@ export function Outcomes({ org, event }: Props) {
 			) : (
 				<>
 					<p>
-						{counted(outcomes.length - sets, "workspace")}, {sets > 0 && `${counted(sets, "policy set")}, `}
+						{counted(workspaces, "workspace")}, {sets > 0 && `${counted(sets, "policy set")}, `}
 						{counted(runs, "run")}
 					</p>
 					<PlainTable

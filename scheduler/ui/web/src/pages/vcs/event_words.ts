@@ -79,19 +79,24 @@ export function eventOf(event: Resource) {
 	};
 }
 
-// What the event did in a workspace or a policy set.
+const types: readonly (readonly [string, Outcome["type"]])[] = [
+	["polset-", "policy-sets"],
+	["mod-", "registry-modules"],
+];
+
+// What the event did in a workspace, in a policy set, or as tests of a module.
 export type Outcome = {
-	readonly id: string; // of the workspace or policy set
-	readonly type: "workspaces" | "policy-sets";
+	readonly id: string; // of the workspace, the policy set or the module
+	readonly type: "workspaces" | "policy-sets" | "registry-modules";
 	readonly name: string;
 	readonly reason: string; // a name of the scheduler's table
 	readonly sentence: string;
-	readonly run: string; // "": none
+	readonly run: string; // "": none; of a module, a test run
 };
 
 function outcomeOf(values: Members): Outcome {
 	const id = textIn(values, "subject-id");
-	const type = id.startsWith("polset-") ? "policy-sets" : "workspaces";
+	const type = types.find(([prefix]) => id.startsWith(prefix))?.[1] ?? "workspaces";
 	const reason = textIn(values, "reason");
 	return {
 		id,
