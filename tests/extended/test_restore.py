@@ -12,6 +12,7 @@ from support.api import Api
 from support.configurations import applying
 from support.gate import Gate
 from support.modules import OUTPUT, Modules
+from support.providers import Providers, zip_of
 from support.receiver import says
 from support.runyard import KEYS, Scheduler
 from support.servers import Postgres
@@ -95,6 +96,13 @@ def content(modules):
     return modules.api.call("GET", modules.api.call("GET", path).headers["X-Terraform-Get"]).body
 
 
+def downloaded(providers):
+    """What engines get of a provider's version: the archive, the digests, the signature and the key."""
+    package = providers.ask("kept", "1.0.0", "download", "linux", "amd64").json
+    links = [package[link] for link in ("download_url", "shasums_url", "shasums_signature_url")]
+    return [providers.api.call("GET", link, headers={"Authorization": None}).body for link in links], package["shasum"], package["signing_keys"]
+
+
 def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker, notifier, broker, redis, gate, request, ask):
     two = [scheduler(lease_seconds=LEASE) for _ in range(2)]
     api = request.getfixturevalue("api")
@@ -113,6 +121,9 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     modules.publish("kept", "1.0.0", {"README.md": "# Kept", "main.tf": OUTPUT % "kept"})
     until(lambda: described(modules), "the version is described")
     published = (modules.read("kept", "1.0.0")["attributes"], described(modules), content(modules))
+    providers = Providers(api)
+    providers.publish("kept", "1.0.0", {"linux_amd64": zip_of({"terraform-provider-kept_v1.0.0": b"a provider"})})
+    provided = downloaded(providers)
 
     acknowledged = {workspace: serial(api, workspace) for workspace in load.workspaces}
     folder = postgres.folder / "backup"
@@ -120,6 +131,7 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     command(database, "backup-mark")
     until(lambda: two[0].metric("runyard_last_backup_timestamp_seconds") > time.time() - 600, "the metric shows the backup")
     modules.publish("kept", "2.0.0")
+    providers.publish("kept", "2.0.0", {"linux_amd64": zip_of({"terraform-provider-kept_v2.0.0": b"a newer one"})})
     count = load.applied
     until(lambda: load.applied > count + 1, "runs are applied after the backup")
     api.act(confirmed, "apply")
@@ -176,10 +188,11 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
         command(database, "holds", "release", workspace, "the apply of the load that was in flight")
     api.wait_status(queued, "applied")
 
-    # The registry has the versions of the backup, with their content and description.
+    # The registry has the versions of the backup, with their content, description and signatures.
     assert [item["version"] for item in modules.read("kept")["attributes"]["version-statuses"]] == ["1.0.0"]
     assert (modules.read("kept", "1.0.0")["attributes"], described(modules), content(modules)) == published
     modules.publish("kept", "2.0.0")
+    assert providers.served("kept") == {"1.0.0": ["linux_amd64"]} and downloaded(providers) == provided
 
     # All else settles, with the secrets and states of the backup.
     for workspace in load.workspaces:
