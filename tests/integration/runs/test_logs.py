@@ -110,7 +110,7 @@ def test_a_log_that_is_deleted_while_it_is_sent_breaks_off(api_site, shared):
         api_site.change("delete from log_chunks where operation_id = %s", log.operation)
         with pytest.raises((http.client.IncompleteRead, ConnectionError)):
             answer.read()
-    until(lambda: "log-is-broken-off" in api_site.scheduler.process.log(), "the log says so")
+    until(lambda: "a log or an archive is broken off" in api_site.scheduler.process.log(), "the log says so")
 
 
 def test_a_stopping_scheduler_breaks_off_what_it_sends(api_site, log):
