@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """A configuration must not change where the state is stored: another backend is refused before the plan, and an apply
 that writes no state holds the workspace."""
 

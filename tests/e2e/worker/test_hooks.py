@@ -52,7 +52,7 @@ def programs(folder):
     return Programs(folder)
 
 
-@pytest.fixture(params=[0, 1], ids=["sandboxed", "trusted"])
+@pytest.fixture(params=[pytest.param(0, id="sandboxed"), pytest.param(1, id="trusted", marks=pytest.mark.extended)])
 def trusted(request):
     return request.param
 

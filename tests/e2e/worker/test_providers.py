@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """A real provider: a worker downloads and unpacks it once, even with concurrent jobs, and an apply runs init only if it
 must."""
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Some allocations in libraries fail: the process continues, or exits with that message and is restarted. Acknowledged
 data is not lost."""
 

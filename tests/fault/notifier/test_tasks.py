@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Run tasks during faults: each ends correctly, once."""
 
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """A Kafka with ACLs: those that `topics` prints suffice. If one is missing, runs continue, and a log line names it."""
 
 import pytest

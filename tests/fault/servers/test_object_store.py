@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Content in an object store: how it is moved, read and deleted, and the behaviour when the store fails."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The disk of a worker's data folder is full: each job ends with a reason, no state is lost, and the worker continues
 when there is space."""
 
