@@ -80,12 +80,25 @@ def page(items, number, size):
     return items[first:first + size], first + size < len(items)
 
 
+used_ports = set()
+
+
+def server_on_new_port(handler):
+    """On a port that no earlier server of these tests had: calls for a released one may still be under way."""
+    while True:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        if server.server_port not in used_ports:
+            used_ports.add(server.server_port)
+            return server
+        server.server_close()
+
+
 class Served:
     """An HTTP server at `url`, with the handler that _handler() returns. `complaints` has the requests that a client must not send. tls: the files of its certificate and key."""
 
     def __init__(self, tls=None):
         self.complaints = []
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server = server_on_new_port(self._handler())
         self.server.daemon_threads = True
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
