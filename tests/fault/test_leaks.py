@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """A short form of fault/leaks; the sanitizer's report at each process' end is part of it."""
 
 import subprocess

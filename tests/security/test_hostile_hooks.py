@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """What a hostile tenant reaches through the operator's hooks, in the sandbox and outside of it. The hooks' programs are
 shells, Python and git, which read many variables. Planted files of the configuration touch a canary."""
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """An init whose result would equal an earlier one is skipped, and every other init runs."""
 
 import os

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Credentials that come from a Vault: logins, renewals, revocations, secrets engines, and Vaults that do not answer as they should."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """A tenant's process with access to the broker forges, replays and floods messages: they have no effect, and genuine
 messages are processed."""
 

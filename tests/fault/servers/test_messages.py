@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Duplicated, late, replayed and foreign messages have no effect."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The broker, PostgreSQL and schedulers are restarted during runs: every run ends correctly."""
 
 import signal

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """An apply of many resources, whose states are sent as differences: no sent state is lost, whichever process is killed."""
 
 import json

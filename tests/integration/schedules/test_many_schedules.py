@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """10,000 schedules that are due in the same minute, and two schedulers: each occurrence is used once."""
 
 import time

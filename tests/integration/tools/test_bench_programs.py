@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """The programs that the benchmarks compile. Nothing else builds them."""
 
 import os
