@@ -226,15 +226,6 @@ static int input_read(const struct request *req, struct module_address *address,
 	return 0;
 }
 
-static int no_code_enable(struct store *store, const char *organization_id, const char *module_id, struct err *err)
-{
-	json_auto_t *options = json_array();
-	const struct no_code_settings settings = {.module_id = module_id, .enabled = true, .options = options};
-	struct id id;
-
-	return no_code_create(store, organization_id, &settings, &id, err);
-}
-
 int registry_modules_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -248,7 +239,7 @@ int registry_modules_create(struct request *req, struct response *res, struct er
 	address.organization_id = scope.organization.text;
 	if (registry_module_create(req->store, &address, &id, err) < 0 ||
 		registry_test_config_take(req, id.text, err) < 0 ||
-		(no_code && no_code_enable(req->store, address.organization_id, id.text, err) < 0) ||
+		(no_code && no_code_switch(req->store, address.organization_id, id.text, true, err) < 0) ||
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/registry/registry.h"
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/registry/modules.sql.h"
 #include "scheduler/store/workspaces/tags.sql.h"
 
 enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
@@ -162,32 +164,63 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	return 0;
 }
 
-/* ---- bindings of one workspace or project ---- */
+/* ---- bindings of one workspace, project or module ---- */
 
 struct tagged_scope {
 	enum tagged kind;
 	struct id owner, organization;
 };
 
-static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+static void scope_write(
+	enum tagged kind, const char *owner_id, const char *organization_id, struct tagged_scope *ret_scope)
+{
+	ret_scope->kind = kind;
+	text_copy(ret_scope->owner.text, sizeof(ret_scope->owner.text), owner_id);
+	text_copy(ret_scope->organization.text, sizeof(ret_scope->organization.text), organization_id);
+}
+
+static int workspace_scope(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	scope_write(TAGGED_WORKSPACE, scope.workspace.text, scope.organization.text, ret_scope);
+	return 0;
+}
+
+static int project_scope(struct request *req, struct tagged_scope *ret_scope, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct project_row *project;
-	struct scope scope;
 
-	if (*param(req, "workspace")) {
-		if (scope_workspace(req, &scope, err) < 0)
-			return -1;
-		*ret_scope = (struct tagged_scope){TAGGED_WORKSPACE, scope.workspace, scope.organization};
-		return 0;
-	}
 	if (project_in_path(req, &rows, err) < 0)
 		return -1;
 	project = row_of(project, &rows, 0);
-	ret_scope->kind = TAGGED_PROJECT;
-	text_copy(ret_scope->owner.text, sizeof(ret_scope->owner.text), project->id);
-	text_copy(ret_scope->organization.text, sizeof(ret_scope->organization.text), project->organization_id);
+	scope_write(TAGGED_PROJECT, project->id, project->organization_id, ret_scope);
 	return 0;
+}
+
+/* Organizations with which a module is shared do not see its tags. */
+static int module_scope(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct registry_module_row *module;
+
+	if (registry_module_in_path(req, &rows, err) < 0)
+		return -1;
+	module = row_of(registry_module, &rows, 0);
+	if (!registry_is_member(req->store, module->organization_id))
+		return err_set(err, ERR_NOT_FOUND, "registry module not found");
+	scope_write(TAGGED_MODULE, module->id, module->organization_id, ret_scope);
+	return 0;
+}
+
+static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+{
+	if (*param(req, "workspace"))
+		return workspace_scope(req, ret_scope, err);
+	return *param(req, "module_id") ? module_scope(req, ret_scope, err) : project_scope(req, ret_scope, err);
 }
 
 static int bindings_show(

@@ -9,17 +9,6 @@ enum { MAX_BINDINGS = 10, MAX_TAGS = 100 };
 
 /* ---- bindings ---- */
 
-int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err)
-{
-	const struct db_statement *statement = &bindings_of_workspaces_statement;
-
-	if (list->kind == TAGGED_PROJECT)
-		statement = &bindings_of_projects_statement;
-	else if (list->effective)
-		statement = &bindings_effective_statement;
-	return db_query_one_of(store->db, ret_rows, err, statement, bindings_of_workspaces, .owners = list->owners);
-}
-
 struct writing {
 	struct store *store;
 	const struct binding_order *order;
@@ -27,15 +16,27 @@ struct writing {
 	struct db_array *ids, *tag_ids; /* for new rows */
 };
 
-/* The statements for each kind of owner. */
+/* The statements for each kind of owner. Only workspaces inherit bindings. */
 static const struct {
-	const struct db_statement *lock, *bind, *unbind_others, *count;
+	const struct db_statement *read, *read_effective, *lock, *bind, *unbind_others, *count;
 } statements[] = {
-	[TAGGED_WORKSPACE] = {&workspace_tags_lock_statement, &workspace_tags_bind_statement,
-		&workspace_tags_unbind_others_statement, &workspace_tags_count_statement},
-	[TAGGED_PROJECT] = {&project_tags_lock_statement, &project_tags_bind_statement,
-		&project_tags_unbind_others_statement, &project_tags_count_statement},
+	[TAGGED_WORKSPACE] = {&bindings_of_workspaces_statement, &bindings_effective_statement,
+		&workspace_tags_lock_statement, &workspace_tags_bind_statement, &workspace_tags_unbind_others_statement,
+		&workspace_tags_count_statement},
+	[TAGGED_PROJECT] = {&bindings_of_projects_statement, &bindings_of_projects_statement,
+		&project_tags_lock_statement, &project_tags_bind_statement, &project_tags_unbind_others_statement,
+		&project_tags_count_statement},
+	[TAGGED_MODULE] = {&bindings_of_modules_statement, &bindings_of_modules_statement, &module_tags_lock_statement,
+		&module_tags_bind_statement, &module_tags_unbind_others_statement, &module_tags_count_statement},
 };
+
+int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err)
+{
+	const struct db_statement *statement =
+		list->effective ? statements[list->kind].read_effective : statements[list->kind].read;
+
+	return db_query_one_of(store->db, ret_rows, err, statement, bindings_of_workspaces, .owners = list->owners);
+}
 
 static int owner_lock(struct store *store, enum tagged kind, const char *owner, struct err *err)
 {
@@ -63,7 +64,7 @@ static int count_check(const struct writing *w, struct err *err)
 	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MAX_BINDINGS);
 }
 
-/* Projects bind any key. */
+/* Projects and modules bind any key. */
 static int override_check(const struct writing *w, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;

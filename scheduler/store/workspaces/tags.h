@@ -3,22 +3,21 @@
 #define SCHEDULER_STORE_WORKSPACES_TAGS_H
 
 /*
- * Tags of an organization, and their bindings to workspaces and projects. A binding has a key (the tag's name) and a
- * value. Older clients see a binding with an empty value as a tag of the workspace.
+ * Tags of an organization, and their bindings to workspaces, projects and modules. A binding has a key (the tag's name)
+ * and a value. Older clients see a binding with an empty value as a tag of the workspace.
  */
 
 #include "scheduler/store/store.h"
 
 /* The kinds of resources that tags are bound to. */
-enum tagged { TAGGED_WORKSPACE, TAGGED_PROJECT };
+enum tagged { TAGGED_WORKSPACE, TAGGED_PROJECT, TAGGED_MODULE };
 
 struct binding_list {
 	enum tagged kind;
-	struct db_array *owners; /* the ids of workspaces or projects */
+	struct db_array *owners; /* their ids */
 	bool effective;          /* includes the bindings that a workspace inherits */
 };
-/* The shape `binding`, in the order of creation. inherited_from is a project's id, or null; owner is the id of the
- * workspace or project. */
+/* The shape `binding`, in the order of creation. inherited_from is a project's id, or null. */
 int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err);
 
 /* An array of {"key", "value"}. A key that is bound already gets the new value. ERR_INVALID at the pointer for too many

@@ -28,7 +28,7 @@ where e.:owner = any(:owners::text[])
 order by e.:owner, e.inherited_from is not null, e.position;
 
 -- fragment: bindings_own()
--- The bindings of workspaces and projects, without inherited ones.
+-- The bindings of workspaces, projects and modules, without inherited ones.
 (select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
 
 -- shape: binding
@@ -47,6 +47,13 @@ order by e.:owner, e.inherited_from is not null, e.position;
 -- takes: like bindings_of_workspaces
 -- gives: binding
 :bindings(:bindings_own(), project_id);
+
+-- statement: bindings_of_modules
+-- The modules' bindings.
+-- index: tag_bindings_module
+-- takes: like bindings_of_workspaces
+-- gives: binding
+:bindings(:bindings_own(), module_id);
 
 -- statement: bindings_effective
 -- The workspaces' bindings and those of their projects.
@@ -86,6 +93,12 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 -- takes: like workspace_tags_bind
 :tags_bind(project_id);
 
+-- statement: module_tags_bind
+-- The same for a module.
+-- index: tags_name
+-- takes: like workspace_tags_bind
+:tags_bind(module_id);
+
 -- statement: workspace_tags_unbind_others
 -- Deletes the workspace's bindings of all other tags.
 -- index: tag_bindings_workspace
@@ -97,6 +110,12 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 -- index: tag_bindings_project
 -- takes: like workspace_tags_unbind_others
 :tags_unbind_others(project_id);
+
+-- statement: module_tags_unbind_others
+-- The same for a module.
+-- index: tag_bindings_module
+-- takes: like workspace_tags_unbind_others
+:tags_unbind_others(module_id);
 
 -- statement: workspace_tags_count
 -- The number of the workspace's bindings.
@@ -112,6 +131,13 @@ select count(*) as bound from tag_bindings where workspace_id = :owner;
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where project_id = :owner;
 
+-- statement: module_tags_count
+-- The number of the module's bindings.
+-- index: tag_bindings_module
+-- takes: like workspace_tags_count
+-- gives: tags_bound
+select count(*) as bound from tag_bindings where module_id = :owner;
+
 -- statement: workspace_tags_lock
 -- Locks the workspace: serializes writers of its bindings, so that their count is correct.
 -- index: workspaces_pkey
@@ -123,6 +149,12 @@ select 1 from workspaces where id = :owner for no key update;
 -- index: projects_pkey
 -- takes: like workspace_tags_lock
 select 1 from projects where id = :owner for no key update;
+
+-- statement: module_tags_lock
+-- The same for a module.
+-- index: registry_modules_pkey
+-- takes: like workspace_tags_lock
+select 1 from registry_modules where id = :owner for no key update;
 
 -- statement: tags_ensure
 -- Creates those of the tags that do not exist.

@@ -8,7 +8,7 @@ import tarfile
 
 import pytest
 
-from support.api import tar_gz
+from support.api import Api, tar_gz
 from support.documents import document, refused, refused_at
 from support.modules import TYPE, VERSION, Modules
 from support.people import People
@@ -300,3 +300,50 @@ def test_changes_are_in_the_audit_trail(modules, api_site):
     assert kinds == [("create", "registry_module"), ("create", "registry_module_version"), ("upload", "registry_module_version"), ("create", "registry_module_version"),
                      ("destroy", "registry_module_version"), ("destroy", "registry_module")]
     assert events[0][2] == module and events[2][2] == version and events[5][2] == module
+
+
+# ---- changes ----
+
+
+def change(modules, attributes={}, **relations):
+    body = document(TYPE, attributes)
+    if relations:
+        body["data"]["relationships"] = {name.replace("_", "-"): {"data": data} for name, data in relations.items()}
+    return modules.api.call("PATCH", modules.path("network"), body)
+
+
+def tags(modules, api=None):
+    return {item["attributes"]["key"]: item["attributes"]["value"] for item in (api or modules.api).get(f"registry-modules/{modules.read('network')['id']}/tag-bindings").data}
+
+
+def test_a_change_makes_a_module_a_no_code_module_and_ends_it(modules):
+    modules.create("network")
+    assert not change(modules, {"no-code": False}).data["relationships"]["no-code-modules"]["data"]
+    shown = change(modules, {"no-code": True}).data
+    (made,) = shown["relationships"]["no-code-modules"]["data"]
+    assert shown["attributes"]["no-code"] and change(modules).data["attributes"]["no-code"]
+    assert not change(modules, {"no-code": False}).data["attributes"]["no-code"]
+    assert modules.api.attributes(f"no-code-modules/{made['id']}")["enabled"] is False
+    assert change(modules, {"no-code": True}).data["relationships"]["no-code-modules"]["data"] == [made]
+    refused_at(change(modules, {"no-code": "yes"}), "/data/attributes/no-code")
+
+
+def test_a_change_replaces_the_tags_of_a_module(modules, api_site):
+    def bindings(**pairs):
+        return [{"type": "tag-bindings", "attributes": {"key": key, "value": value}} for key, value in pairs.items()]
+
+    modules.create("network")
+    assert tags(modules) == {}
+    assert change(modules, tag_bindings=bindings(env="production", team="a")).status == 200 and tags(modules) == {"env": "production", "team": "a"}
+    assert change(modules).status == 200 and tags(modules) == {"env": "production", "team": "a"}
+    assert change(modules, tag_bindings=bindings(env="test")).status == 200 and tags(modules) == {"env": "test"}
+    refused_at(change(modules, tag_bindings=bindings(**{"hc:env": "x"})), "/data/relationships/tag-bindings")
+    refused_at(change(modules, tag_bindings=bindings(**{f"key{number}": "" for number in range(11)})), "/data/relationships/tag-bindings")
+    assert tags(modules) == {"env": "test"}
+    assert [item["attributes"]["instance-count"] for item in modules.api.get(f"organizations/{modules.api.organization}/tags").data if item["attributes"]["name"] == "env"] == [0]
+    consumer, admin = api_site.stranger(), Api(api_site.scheduler.url, api_site.tokens["token"])
+    admin.patch(f"admin/organizations/{modules.api.organization}/relationships/module-consumers", {"data": [{"type": "organizations", "id": consumer.organization}]})
+    module = modules.read("network")["id"]
+    assert consumer.call("GET", f"registry-modules/{module}").status == 200 and consumer.call("GET", f"registry-modules/{module}/tag-bindings").status == 404
+    assert change(modules, tag_bindings=[]).status == 200 and tags(modules) == {}
+    assert api_site.stranger().call("GET", f"registry-modules/{module}/tag-bindings").status == 404

@@ -27,6 +27,13 @@ int no_code_create(struct store *store, const char *organization_id, const struc
 	return 0;
 }
 
+int no_code_switch(
+	struct store *store, const char *organization_id, const char *module_id, bool enabled, struct err *err)
+{
+	return db_query(store->db, NULL, err, no_code_switch, .id = id_new("nocode").text,
+		.organization_id = organization_id, .module_id = module_id, .enabled = enabled);
+}
+
 int no_code_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, no_code_read, .id = id) < 0)

@@ -21,6 +21,9 @@ struct no_code_settings {
 /* ERR_INVALID if the module is no-code already. */
 int no_code_create(struct store *store, const char *organization_id, const struct no_code_settings *settings,
 	struct id *ret_id, struct err *err);
+/* The attribute no-code of a module: makes it a no-code module without options, or switches it on or off. */
+int no_code_switch(
+	struct store *store, const char *organization_id, const char *module_id, bool enabled, struct err *err);
 /* The shape `no_code_read`. ERR_NOT_FOUND. */
 int no_code_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Replaces the settings. ERR_INVALID if the module is no-code already. */

@@ -18,6 +18,15 @@
 insert into no_code_modules (id, organization_id, module_id, version_pin, enabled, options)
 values (:id, :organization_id, :module_id, :version_pin, :enabled, :options);
 
+-- statement: no_code_switch
+-- Makes the module a no-code module, or switches it on or off as one. Its other settings stay.
+-- index: no_code_modules_module
+-- takes: id text, organization_id text, module_id text, enabled boolean
+insert into no_code_modules (id, organization_id, module_id, enabled, options)
+select :id, :organization_id, :module_id, :enabled, '[]'
+where :enabled or exists (select 1 from no_code_modules where module_id = :module_id)
+on conflict (module_id) do update set enabled = excluded.enabled, updated_at = now();
+
 -- statement: no_code_read
 -- The no-code module of that id. `version`: the one of new workspaces.
 -- index: no_code_modules_pkey, organizations_pkey, registry_module_versions_version, registry_modules_pkey
