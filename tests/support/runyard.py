@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Runyard's own processes."""
 
+import contextlib
 import json
 import re
 import subprocess
@@ -155,6 +156,18 @@ class Worker(Service):
         self.port_file.parent.mkdir(exist_ok=True)
         give_to_workers(self.port_file.parent)
         return super().launch()
+
+    @contextlib.contextmanager
+    def changed(self, **options):
+        """Restarts it with other options for a while."""
+        before = dict(self.options)
+        self.stop()
+        self.options.update(options)
+        self.start()
+        yield self
+        self.stop()
+        self.options = before
+        self.start()
 
 
 class Notifier(Service):

@@ -9,7 +9,8 @@ static void line_came(void *data, const char *line, size_t len)
 {
 	struct job *job = data;
 
-	summary_test_line(line, len, &job->result);
+	if (!job->decided) /* else the result says why the tests were stopped */
+		summary_test_line(line, len, &job->result);
 }
 
 /* The engine exits with 1 both if a test failed and if no test could run. Only tests that ran have a summary with
@@ -22,6 +23,8 @@ static void test_done(struct job *job, int code, const char *errors)
 	(void)errors;
 	job->engine_ended = true;
 	joblog_push(&job->log);
+	if (job->decided)
+		return;
 	if (code == 0 || (code == 1 && ran)) {
 		job->result.error[0] = '\0';
 		return;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """Tests of modules, run by the engines in the sandbox."""
 
-import contextlib
 import itertools
 import urllib.request
 
@@ -70,27 +69,28 @@ def test_a_broken_module_errs(tests):
     assert shown["status"] == "errored" and shown["test-status"] is None and shown["error"]
 
 
-@contextlib.contextmanager
-def changed(worker, **options):
-    """The worker, restarted with other options for a while."""
-    before = dict(worker.options)
-    worker.stop()
-    worker.options.update(options)
-    worker.start()
-    yield worker
-    worker.stop()
-    worker.options = before
-    worker.start()
-
-
 def test_a_test_run_is_canceled(site, tests, gate):
     configuration = tests.upload(waiting(gate))
-    with changed(site.worker, sandbox_bind=gate.folder, job_stop_seconds=3600):
+    with site.worker.changed(sandbox_bind=gate.folder, job_stop_seconds=3600):
         run = tests.run(configuration)
         gate.wait()
         assert tests.act(run, "cancel").status == 202
         gate.open()
         assert counts(ended(tests, run))[0] == "canceled"
+
+
+def test_a_test_run_above_the_time_limit_is_stopped(site, tests, gate):
+    organization = f"admin/organizations/{site.api.organization}"
+
+    def limit(text):
+        site.api.patch(organization, {"data": {"type": "organizations", "attributes": {"plan-timeout": text}}})
+
+    configuration = tests.upload(waiting(gate))
+    limit("3s")
+    with site.worker.changed(sandbox_bind=gate.folder, job_stop_seconds=1):
+        shown = ended(tests, tests.run(configuration))
+    limit("")
+    assert shown["status"] == "errored" and shown["error"].startswith("The plan took more than 3 s (plan-timeout of the organization) and was stopped.")
 
 
 # ---- terraform test -cloud-run ----
@@ -123,7 +123,7 @@ def test_an_interrupted_terraform_test_cancels_its_run(site, tests, laptop, gate
     for name, text in waiting(gate).items():
         user.write(name, text)
     user.init()
-    with changed(site.worker, sandbox_bind=gate.folder, job_stop_seconds=3600):
+    with site.worker.changed(sandbox_bind=gate.folder, job_stop_seconds=3600):
         terminal = user.terminal("test", module)
         gate.wait()
         terminal.type("\x03")

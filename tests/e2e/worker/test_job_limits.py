@@ -26,19 +26,6 @@ def limited(site):
     return site
 
 
-@contextlib.contextmanager
-def changed(worker, **options):
-    """The worker, restarted with other options for a while."""
-    before = dict(worker.options)
-    worker.stop()
-    worker.options.update(options)
-    worker.start()
-    yield worker
-    worker.stop()
-    worker.options = before
-    worker.start()
-
-
 @pytest.fixture
 def api(limited):
     return limited.api
@@ -128,7 +115,7 @@ def test_files_in_memory_count_against_the_memory_limit(limited, api, how):
 def test_deep_folders_are_removed_without_delaying_jobs(limited, api):
     """30,000 nested folders: the job ends, the next one does not wait, and the folders are removed."""
     script = "import os; [(os.mkdir('d'), os.chdir('d')) for i in range(30000)]"
-    with changed(limited.worker, job_disk=4 * 1024):
+    with limited.worker.changed(job_disk=4 * 1024):
         api.wait_status(api.run_files(api.workspace(auto_apply=True), applying(f'python3 -c \\"{script}\\"')), "applied")
         api.wait_status(api.run_files(api.workspace(auto_apply=True), applying("true")), "applied")
         jobs = limited.worker.options["data_dir"] / "jobs"
@@ -177,7 +164,7 @@ def test_a_job_below_its_limits_is_applied(api):
 @pytest.mark.parametrize("stage", ["apply", "plan"])
 def test_a_job_above_the_workers_time_limit_is_stopped(limited, api, gate, stage):
     files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
-    with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
+    with limited.worker.changed(**{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
 
@@ -196,7 +183,7 @@ def timeout(api, stage, text):
 @pytest.mark.parametrize("stage", ["apply", "plan"])
 def test_a_job_above_the_organizations_time_limit_is_stopped(limited, api, gate, stage):
     files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
-    with timeout(api, stage, f"{SECONDS}s"), changed(limited.worker, job_stop_seconds=1, sandbox_bind=gate.folder):
+    with timeout(api, stage, f"{SECONDS}s"), limited.worker.changed(job_stop_seconds=1, sandbox_bind=gate.folder):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s ({stage}-timeout of the organization) and was stopped. Split what it manages")
 
@@ -247,7 +234,7 @@ def number(word, log):
 def test_the_file_system_enforces_the_disk_limit(limited, api, gate, quota_disk):
     """The job allocates faster than its folder is measured. The usage of other jobs, present or past, does not count."""
     worker, limit = limited.worker, DISK * 5 // 4
-    with changed(worker, data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
+    with worker.changed(data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
         assert "disk" in started(worker)["hard-limits"].split(", ")
         beside = api.run_files(api.workspace(auto_apply=True), filling(DISK * 3 // 4, gate.command))
         gate.wait()

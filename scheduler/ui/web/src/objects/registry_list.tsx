@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MPL-2.0
+// A page that lists what an organization's registry has of one kind, with a search.
+
+import type { ComponentChildren } from "preact";
+import { NothingMatches } from "../components/filters.tsx";
+import { Pagination } from "../components/pagination.tsx";
+import { SearchField } from "../components/search_field.tsx";
+import { Content, EmptyState } from "../components/states.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { TimeAgo } from "../components/time_ago.tsx";
+import { address, segment } from "../core/api.ts";
+import { counted } from "../core/format.ts";
+import { useDocument, useQuery } from "../core/hooks.ts";
+import { type Resource, text } from "../core/resource.ts";
+import { pathTo } from "../core/router.ts";
+import { useTitle } from "../core/title.ts";
+import { Breadcrumb } from "../shell/breadcrumb.tsx";
+
+type Props = {
+	readonly org: string;
+	readonly title: "Modules" | "Providers";
+	readonly word: string; // of one
+	readonly resources: string; // the last part of the list's address
+	readonly hint: string; // what the search finds
+	readonly intro: ComponentChildren;
+	readonly empty: ComponentChildren; // how one is published
+	readonly pathOf: (item: Resource) => string;
+	readonly columns: readonly Column[]; // between the name and the time of the last change
+};
+
+const columnsOf = ({ word, pathOf, columns }: Props): readonly Column[] => [
+	{
+		key: "name",
+		head: word[0]?.toUpperCase() + word.slice(1),
+		cell: (item) => (
+			<>
+				<a class="row-link" href={pathOf(item)}>
+					{text(item, "name")}
+				</a>
+				<div class="muted">{text(item, "registry-name") === "public" ? `${text(item, "namespace")}, public` : text(item, "namespace")}</div>
+			</>
+		),
+	},
+	...columns,
+	{ key: "updated", head: "Changed", class: "wide", cell: (item) => <TimeAgo time={item.attributes["updated-at"]} /> },
+];
+
+export function RegistryList(props: Props) {
+	const { org, title, word, resources, hint, intro, empty } = props;
+	const query = useQuery();
+	const searched = query.get("q") ?? "";
+	useTitle([title, org]);
+	const list = useDocument(
+		address(`/organizations/${segment(org)}/${resources}`, {
+			q: searched || undefined,
+			"page[number]": query.get("page") ?? 1,
+			"page[size]": 30,
+		}),
+	);
+	const none = searched ? <NothingMatches /> : <EmptyState title={`No ${title.toLowerCase()}`}>{empty}</EmptyState>;
+	return (
+		<>
+			<Breadcrumb crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: title }]} />
+			<h1 tabIndex={-1}>{title}</h1>
+			<p>{intro}</p>
+			<div class="filters">
+				<SearchField label={`Search ${title.toLowerCase()}`} hint={hint} name="q" value={searched} />
+			</div>
+			<Content of={list}>
+				{() =>
+					list.items.length === 0 ? (
+						none
+					) : (
+						<>
+							<p class="muted">{counted(list.pages?.["total-count"] ?? list.items.length, word)}</p>
+							<Table caption={title} columns={columnsOf(props)} rows={list.items} stacked />
+							<Pagination pages={list.pages} />
+						</>
+					)
+				}
+			</Content>
+		</>
+	);
+}
