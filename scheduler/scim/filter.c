@@ -173,7 +173,7 @@ static int bracket_take(struct parser *p, char end, size_t *ret_node)
 
 static int value_path_take(struct parser *p, const struct scim_attribute *attribute, size_t *ret_node)
 {
-	size_t node, inner;
+	size_t node = 0, inner = 0;
 
 	if (p->in_bracket || *attribute->sub)
 		return wrong(p, "[ stands after an attribute, and not within brackets");
