@@ -64,7 +64,7 @@ class Postgres:
         self.folder, self.owner = new_data_folder(memory_folder() if self.in_memory else None)
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
-        self.programs = Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))
+        self.programs = Path(os.environ.get("RUNYARD_TEST_POSTGRES") or max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))
         self.numbers = itertools.count(1)
         if self.account:
             shutil.chown(self.folder, self.account, self.account)
@@ -306,7 +306,7 @@ class Kafka:
         self.folder = Path(folder)
         self.port = free_port()
         self.password = password
-        self.jars = DEPS / "kafka"
+        self.jars = Path(os.environ.get("RUNYARD_TEST_KAFKA") or DEPS / "kafka")
         assert self.jars.exists(), f"{self.jars} does not exist; tests/run fetches it"
         controller = controller or free_port()
         properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, controller)
