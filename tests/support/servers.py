@@ -168,7 +168,8 @@ class Postgres:
         """A fresh database, empty or a copy of another; its URL."""
         name = f"t{next(self.numbers)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"create database {name} template {copy_of.rpartition('/')[2]} strategy file_copy")
+            how = "strategy file_copy" if connection.info.server_version >= 150000 else ""
+            connection.execute(f"create database {name} template {copy_of.rpartition('/')[2]} {how}")
         return self.url(name)
 
     def new_bootstrapped(self):
