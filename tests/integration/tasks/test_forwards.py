@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """Requests that workers send: which worker gets them, hostile services and workers, and losses."""
 
 import base64
