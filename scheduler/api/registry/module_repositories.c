@@ -6,13 +6,11 @@
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
-#include "scheduler/api/workspaces/tags.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/registry/module_repositories.h"
 #include "scheduler/store/registry/module_versions.h"
 #include "scheduler/store/registry/modules.h"
 #include "scheduler/store/registry/modules.sql.h"
-#include "scheduler/store/registry/no_code/no_code.h"
 #include "scheduler/store/vcs/tokens.h"
 #include "scheduler/store/vcs/tokens.sql.h"
 
@@ -152,7 +150,7 @@ static int input_read(const struct request *req, struct vcs_repo_input *input, s
 
 /* ---- changes ---- */
 
-static int repository_change(const struct request *req, const struct registry_module_row *module, struct err *err)
+int registry_repository_take(const struct request *req, const struct registry_module_row *module, struct err *err)
 {
 	struct vcs_repo_input input;
 	const char *branch;
@@ -164,51 +162,6 @@ static int repository_change(const struct request *req, const struct registry_mo
 	if (!module->repository)
 		return err_at(err, REPO, "The module has no repository");
 	return registry_module_set_branch(req->store, module->id, branch, err);
-}
-
-static int no_code_change(const struct request *req, const struct registry_module_row *module, struct err *err)
-{
-	bool no_code = module->no_code;
-
-	if (body_bool(req, "no-code", &no_code, err) < 0)
-		return -1;
-	if (no_code == module->no_code)
-		return 0;
-	if (!text_equal(module->registry_name, REGISTRY_PRIVATE))
-		return err_at(err, "/data/attributes/no-code", "Only private modules can be no-code modules");
-	return no_code_switch(req->store, module->organization_id, module->id, no_code, err);
-}
-
-/* The relation's bindings replace all others. */
-static int tags_change(const struct request *req, const struct registry_module_row *module, struct err *err)
-{
-	static const char pointer[] = "/data/relationships/tag-bindings";
-	const json_t *list = body_relation_list(req, "tag-bindings");
-	json_auto_t *bindings = NULL;
-
-	if (!list)
-		return 0;
-	if (bindings_parse(list, pointer, &bindings, err) < 0)
-		return -1;
-	return bindings_write(req->store,
-		&(struct binding_order){TAGGED_MODULE, module->id, module->organization_id, bindings, true, pointer},
-		err);
-}
-
-int registry_modules_update(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
-	const struct registry_module_row *module;
-
-	if (registry_module_in_path(req, &rows, err) < 0 || body_check(req, "registry-modules", err) < 0)
-		return -1;
-	module = row_of(registry_module, &rows, 0);
-	registry_audit(req, "registry-modules", module->id);
-	if (repository_change(req, module, err) < 0 || no_code_change(req, module, err) < 0 ||
-		tags_change(req, module, err) < 0 || registry_test_config_take(req, module->id, err) < 0 ||
-		registry_module_read(req->store, module->id, &changed, err) < 0)
-		return -1;
-	return registry_module_show(req, res, 200, &changed, err);
 }
 
 /* ---- new modules ---- */

@@ -6,6 +6,7 @@
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/api/workspaces/tags.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/registry/modules.sql.h"
 #include "scheduler/store/registry/no_code/no_code.h"
@@ -204,6 +205,11 @@ int registry_modules_read(struct request *req, struct response *res, struct err 
 
 /* ---- changes ---- */
 
+static int no_code_refuse(struct err *err)
+{
+	return err_at(err, "/data/attributes/no-code", "Only private modules can be no-code modules");
+}
+
 static int input_read(const struct request *req, struct module_address *address, bool *no_code, struct err *err)
 {
 	if (body_check(req, "registry-modules", err) < 0 || body_text(req, "name", &address->name, err) < 0 ||
@@ -215,8 +221,7 @@ static int input_read(const struct request *req, struct module_address *address,
 	if (!address->registry_name)
 		address->registry_name = REGISTRY_PRIVATE;
 	if (text_equal(address->registry_name, REGISTRY_PUBLIC))
-		return *no_code ? err_at(err, "/data/attributes/no-code", "Only private modules can be no-code modules")
-				: 0;
+		return *no_code ? no_code_refuse(err) : 0;
 	if (!text_equal(address->registry_name, REGISTRY_PRIVATE))
 		return err_at(err, "/data/attributes/registry-name", "Registry name must be private or public");
 	if (*text_or_empty(address->namespace))
@@ -243,6 +248,51 @@ int registry_modules_create(struct request *req, struct response *res, struct er
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);
+}
+
+static int no_code_change(const struct request *req, const struct registry_module_row *module, struct err *err)
+{
+	bool no_code = module->no_code;
+
+	if (body_bool(req, "no-code", &no_code, err) < 0)
+		return -1;
+	if (no_code == module->no_code)
+		return 0;
+	if (!text_equal(module->registry_name, REGISTRY_PRIVATE))
+		return no_code_refuse(err);
+	return no_code_switch(req->store, module->organization_id, module->id, no_code, err);
+}
+
+/* The relation's bindings replace all others. */
+static int tags_change(const struct request *req, const struct registry_module_row *module, struct err *err)
+{
+	static const char pointer[] = "/data/relationships/tag-bindings";
+	const json_t *list = body_relation_list(req, "tag-bindings");
+	json_auto_t *bindings = NULL;
+
+	if (!list)
+		return 0;
+	if (bindings_parse(list, pointer, &bindings, err) < 0)
+		return -1;
+	return bindings_write(req->store,
+		&(struct binding_order){TAGGED_MODULE, module->id, module->organization_id, bindings, true, pointer},
+		err);
+}
+
+int registry_modules_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	const struct registry_module_row *module;
+
+	if (registry_module_in_path(req, &rows, err) < 0 || body_check(req, "registry-modules", err) < 0)
+		return -1;
+	module = row_of(registry_module, &rows, 0);
+	registry_audit(req, "registry-modules", module->id);
+	if (registry_repository_take(req, module, err) < 0 || no_code_change(req, module, err) < 0 ||
+		tags_change(req, module, err) < 0 || registry_test_config_take(req, module->id, err) < 0 ||
+		registry_module_read(req->store, module->id, &changed, err) < 0)
+		return -1;
+	return registry_module_show(req, res, 200, &changed, err);
 }
 
 int registry_modules_delete_provider(struct request *req, struct response *res, struct err *err)

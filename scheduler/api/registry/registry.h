@@ -16,6 +16,8 @@ struct registry_module_row;
 int registry_module_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* The id of the private module of the path that the organization of the path may test: its own. ERR_NOT_FOUND. */
 int registry_tested_module(struct request *req, struct id *ret_module, struct err *err);
+/* Lets the module follow what the body's vcs-repo says: the tags or a branch. ERR_INVALID. */
+int registry_repository_take(const struct request *req, const struct registry_module_row *module, struct err *err);
 /* Sets what the body's test-config says. In the transaction that creates or changes the module. ERR_INVALID. */
 int registry_test_config_take(const struct request *req, const char *module_id, struct err *err);
 /* The attribute test-config. A new reference. */
