@@ -41,7 +41,7 @@ struct outcomes {
 	struct id contents[2]; /* without and with submodules; "": not needed yet */
 	bool stored[2];
 	json_t *configurations, *policy_versions; /* to create */
-	json_t *test;                             /* how test beds test the commit */
+	json_t *test;                             /* the options of tests of the commit */
 };
 
 /* ---- the commit ---- */

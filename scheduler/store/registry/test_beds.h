@@ -16,7 +16,7 @@ int test_bed_open(struct store *store, const char *module_id, struct id *ret_wor
 /* The same, without making one. ERR_NOT_FOUND. */
 int test_bed_find(struct store *store, const char *module_id, struct id *ret_workspace, struct err *err);
 
-/* How a commit is tested: as `terraform test` does without arguments. A new reference. */
+/* The options of a commit's test run: those of `terraform test` without arguments. A new reference. */
 json_t *test_bed_options(void);
 
 /* After a change of the module's branch or of its test-config: whether its commits start test runs, as pushes to a

@@ -140,7 +140,7 @@ select n.status, n.stage, n.stages,
 from newest n
 join workspaces w on w.id = n.workspace_id
 join run_inputs i on i.run_id = n.id
-join operations p on p.id = 'plan' || substr(n.id, 4)
+left join operations p on p.id = 'plan' || substr(n.id, 4)
 group by 1, 2, 3, 4, 5
 union all
 select null, null, null, false, false, count(*), null, state, level
