@@ -54,7 +54,7 @@ REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}
 # The token of any run of the organization may read this in addition to its own run (scheduler/auth/run_token.h).
 OF_ANY_RUN = {"organizations_entitlements", "registry_versions", "registry_download", "registry_download_latest", "registry_module_latest", "registry_version_show",
               "registry_provider_versions", "registry_provider_download"}
-# What these answer to any run is the tenant's own.
+# Any run of the tenant gets the tenant's own words from these.
 SHOWN_TO_RUNS = {"registry_download", "registry_provider_download", "registry_module_latest", "registry_version_show"}
 # A token of one workspace reads this of its organization and its owner.
 OF_ANY_WORKSPACE = {"account_details", "organizations_read", "organizations_entitlements", "organizations_capacity"}

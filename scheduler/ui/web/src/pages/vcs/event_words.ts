@@ -84,7 +84,7 @@ const types: readonly (readonly [string, Outcome["type"]])[] = [
 	["mod-", "registry-modules"],
 ];
 
-// What the event did in a workspace, in a policy set, or as tests of a module.
+// One result of the event: in a workspace, in a policy set, or as tests of a module.
 export type Outcome = {
 	readonly id: string; // of the workspace, the policy set or the module
 	readonly type: "workspaces" | "policy-sets" | "registry-modules";
