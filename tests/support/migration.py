@@ -10,6 +10,7 @@ import sys
 
 from support.documents import document
 from support.modules import Modules
+from support.providers import Providers, zip_of
 from support.servers import ROOT
 
 PACKAGE = ROOT / "deploy/migrate"
@@ -173,6 +174,11 @@ class Moved:
         modules = Modules(self.api)
         modules.publish("vpc", "1.0.0")
         modules.publish("vpc", "1.1.0", {"main.tf": "# new\n"})
+        modules.create("consul", **{"provider": "aws", "namespace": "hashicorp", "registry-name": "public"})
+        self.providers = Providers(self.api)
+        self.archives = {platform: zip_of({"terraform-provider-cloud_v1.0.0": platform.encode()}) for platform in ("linux_amd64", "linux_arm64")}
+        self.providers.publish("cloud", "1.0.0", self.archives)
+        self.providers.create("aws", **{"registry-name": "public", "namespace": "hashicorp"})
 
     def make_content(self):
         write_states(self.api, self.ids["network"], *(state_text(serial, word=f"s{serial}") for serial in (3, 4, 7)))

@@ -123,6 +123,8 @@ class Migration:
         wrong = inventory.problems + files.export(self.source, inventory, folder, self.options.parallel, self.progress)
         for row in wrong:
             print(f"cannot be read: {row['object']}: {row['why']}")
+        for note in inventory.notes:
+            print(f"not in the export: {note['object']}: {note['why']}")
         print(f"{len(inventory.items)} objects: {folder}")
         return INCOMPLETE if wrong else GOOD
 
@@ -196,7 +198,8 @@ class Migration:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
         held = sum(change.action == HELD for change in comparison.changes())
         states = len(comparison.source.of("state-versions"))
-        print(f"{len(comparison.source.items)} objects compared, {states} states byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
+        archives = sum(item.kind.content in verify.PUBLISHED for item in comparison.source.items.values())
+        print(f"{len(comparison.source.items)} objects compared, {states} states and {archives} files of the registry byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
         return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems else GOOD
 
 

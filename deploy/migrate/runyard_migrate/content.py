@@ -10,6 +10,7 @@ import time
 import urllib.parse
 
 from .client import Failure, Unclear
+from .inventory import quoted
 
 INLINE = 1 << 20  # larger states are uploaded after they were announced
 FILE = "application/octet-stream"
@@ -76,25 +77,26 @@ class ApiContent:
             raise Failure("GET", url, 0, "does not lead to an archive")
         self.client.call("GET", urllib.parse.urljoin(url, target), to=file)
 
+    def provider_file(self, item, name, to):
+        """Links are signed for minutes, so each is read just before its use."""
+        path = f"organizations/{quoted(self.organization)}/registry-providers/{item.path}"
+        url = (self.client.get(path)["data"].get("links") or {}).get(name + "-download")
+        if not url:
+            raise Failure("GET", path, 0, f"has no link to the {name}")
+        self.client.call("GET", urllib.parse.urljoin(self.client.url, url), to=to)
+
     def provider_version(self, item, file):
-        """Both files of checksums, as one document."""
+        """SHA256SUMS and its signature, as one document."""
         parts = {}
         for name in ("shasums", "shasums-sig"):
-            url = item.facts["links"].get(name + "-download")
-            part = temporary()
-            if not url:
-                raise Failure("GET", item.key, 0, f"has no {name}")
-            self.client.call("GET", urllib.parse.urljoin(self.client.url, url), to=part)
-            part.seek(0)
-            parts[name] = base64.b64encode(part.read()).decode()
+            with temporary() as part:
+                self.provider_file(item, name, part)
+                part.seek(0)
+                parts[name] = base64.b64encode(part.read()).decode()
         file.write(json.dumps(parts).encode())
 
     def provider_platform(self, item, file):
-        url = item.facts["links"].get("provider-binary-download")
-        if not url:
-            _, _, path = item.path.partition("/")
-            url = self.client.call("GET", self.registry("providers", path.replace("/versions/", "/").replace("/platforms/", "/download/")))["download_url"]
-        self.client.call("GET", urllib.parse.urljoin(self.client.url, url), to=file)
+        self.provider_file(item, "provider-binary", file)
 
 
 # ---- writing at the target ----

@@ -113,13 +113,15 @@ class Comparison:
         if not kind.made:
             return self.operator_makes(item)
         if there is None:
-            if kind.name == "registry-module-versions" and self.source.items[item.owner].attributes.get("vcs-repo"):
+            if self.from_tag(item):
                 return Change(TAG, item, why="the target publishes it from its tag")
             if kind.secret and kind.needs_secret and kind.secret_if(item.attributes) and item.key not in self.secrets:
                 return Change(SECRET, item, why=f"the source does not return its {kind.secret}")
             repo = self.wanted(item).get("vcs-repo")
             if kind.name == "registry-modules" and repo and not self.has_connection(repo["connection"]):
                 return Change(OPERATOR, item, why=f"the target has no VCS connection {repo['connection']}")
+            if kind.name == "registry-provider-versions" and not self.has_key(item.attributes.get("key-id")):
+                return Change(OPERATOR, item, why=f"the source has no GPG key {item.attributes.get('key-id')}: add it at the target")
             owner = item.owner and self.target.items.get(item.owner)
             return Change(CREATE, item, why="" if owner or not item.owner else "with its owner")
         fields = self.differing(item, there)
@@ -128,10 +130,19 @@ class Comparison:
         fixed = [name for name in fields if name in kind.fixed]
         if fixed and kind.secret and kind.secret_if(item.attributes):
             return Change(SECRET, item, there, fields, "the target has it with another " + ", ".join(fixed))
+        if fixed:
+            return Change(OPERATOR, item, there, fields, f"the target has it with another {', '.join(fixed)}, which cannot be changed: delete it there")
         return Change(UPDATE if fields else SAME, item, there, fields)
+
+    def from_tag(self, item):
+        """Whether the target publishes the item from a tag of its repository."""
+        return item.kind.name == "registry-module-versions" and bool(self.source.items[item.owner].attributes.get("vcs-repo"))
 
     def has_connection(self, name):
         return not name or name.startswith("github-app ") or "oauth-clients/" + name in self.target.items
+
+    def has_key(self, key_id):
+        return f"gpg-keys/{key_id}" in self.source.items or f"gpg-keys/{key_id}" in self.target.items
 
     def operator_makes(self, item):
         name = self.connection(item.key.partition("/")[2])

@@ -111,14 +111,16 @@ class Reader:
     def resources(self, kind, parent, found):
         """The resources of a list. A list that may not be read is a problem of its owner, and the rest is read."""
         if kind.name == "registry-module-versions":
-            return self.module_versions(parent)
+            return self.module_versions(parent, found)
         if not kind.list or self.skipped(kind, parent):
             return []
         try:
             if kind.name == "state-versions":
                 return self.latest_states(parent)
             listed = self.client.list(self.path(kind, kind.list, parent))
-            return [self.whole_module(one) for one in listed] if kind.name == "registry-modules" else listed
+            if kind.name == "registry-modules":
+                return [self.whole_module(one) for one in listed]
+            return [one for one in listed if self.complete(kind, one, parent, found)]
         except Failure as why:
             if why.status == 404 and parent and parent.kind.name == "workspaces" and self.gone(parent):
                 found.items.pop(parent.key, None)
@@ -137,13 +139,24 @@ class Reader:
         path = "/".join(quoted(attributes.get(name)) for name in ("registry-name", "namespace", "name", "provider"))
         return self.client.get(f"organizations/{quoted(self.organization)}/registry-modules/{path}")["data"]
 
+    def complete(self, kind, resource, parent, found):
+        """Whether the object's files were uploaded. Without them it does not move, and at the target `apply` completes it."""
+        if all(resource["attributes"].get(name, True) for name in kind.uploaded):
+            return True
+        self.not_published(self.item(kind, resource, parent).key, found)
+        return False
+
+    @staticmethod
+    def not_published(key, found):
+        found.notes.append({"object": key, "why": "publish it at the target: its files were never uploaded to the source"})
+
     def skipped(self, kind, parent):
         """Lists that are known to be empty: most servers limit the rate of requests."""
         if kind.name in self.absent or kind.name in ("tags", "data-retention") and parent.facts.get(kind.name) is False:
             return True
         if kind.name == "remote-state-consumers":
             return parent.attributes.get("global-remote-state") or parent.attributes.get("project-remote-state")
-        return kind.name.startswith("registry-provider-") and "public/" in parent.key
+        return kind.name == "registry-provider-versions" and parent.attributes.get("registry-name") == "public"
 
     def gone(self, item):
         try:
@@ -162,10 +175,12 @@ class Reader:
         seen = {one["id"]: one for one in found}
         return list(seen.values())[:self.states][::-1]
 
-    @staticmethod
-    def module_versions(module):
+    def module_versions(self, module, found):
         if module.attributes.get("registry-name") != "private":
             return []
+        for one in module.facts["versions"]:
+            if one.get("status") == "pending" and not module.attributes.get("vcs-repo"):
+                self.not_published(key_of(BY_NAME["registry-module-versions"], one["version"], module.key), found)
         return [{"type": "registry-module-versions", "id": "", "attributes": {"version": one["version"]}}
                 for one in module.facts["versions"] if one.get("status") == "ok"]
 
@@ -196,7 +211,6 @@ class Reader:
             item.attributes["type"] = resource["type"]
         if kind.name.startswith("registry-") or kind.name == "gpg-keys":
             self.registry(item, attributes, parent)
-            item.facts["links"] = resource.get("links") or {}
             if attributes.get("registry-name") == "private" and attributes.get("namespace") not in (None, self.organization):
                 return None  # shared by another organization
         item.facts.update({name: attributes[name] for name in ("locked", "locked-reason", "size", "md5", "created-at", "lineage", "status") if name in attributes})
@@ -221,6 +235,10 @@ class Reader:
     def registry(self, item, attributes, parent):
         if attributes.get("namespace") == self.organization:
             item.attributes["namespace"] = "{org}"
+        if item.attributes.get("key-id"):
+            item.attributes["key-id"] = item.attributes["key-id"].upper()
+        if item.kind.name == "gpg-keys":
+            item.attributes["ascii-armor"] = "\n".join((attributes.get("ascii-armor") or "").split("\r\n")).strip() + "\n"
         item.facts["versions"] = attributes.get("version-statuses") or []
         if item.kind.name in ("registry-modules", "registry-providers"):
             item.path = "/".join(quoted(attributes.get(n)) for n in ("registry-name", "namespace", "name") + (("provider",) if item.kind.name == "registry-modules" else ()))

@@ -63,6 +63,7 @@ class Kind:
     method: str = "POST"
     link: str = ""  # the list's documents are references to this kind
     content: str = ""  # what the object's file is (content.py)
+    uploaded: Tuple[str, ...] = ()  # attributes that are false until its files were uploaded
     source_only: bool = False  # not compared
 
     @property
@@ -139,10 +140,12 @@ KINDS = (
     Kind("registry-providers", "organizations/{org}/registry-providers", ("name", "namespace", "registry-name"),
         key=lambda a, r: "/".join(str(a.get(n)) for n in ("registry-name", "namespace", "name")), fixed=("name", "namespace", "registry-name")),
     Kind("registry-provider-versions", "organizations/{org}/registry-providers/{path}/versions", ("version", "key-id", "protocols"),
-        owner="registry-providers", key=attribute("version"), fixed=("version", "key-id", "protocols"), content="provider-version"),
+        owner="registry-providers", key=attribute("version"), fixed=("version", "key-id", "protocols"), content="provider-version",
+        uploaded=("shasums-uploaded", "shasums-sig-uploaded")),
     Kind("registry-provider-platforms", "organizations/{org}/registry-providers/{path}/platforms",
         ("os", "arch", "shasum", "filename"), owner="registry-provider-versions", key=lambda a, r: f"{a.get('os')}_{a.get('arch')}",
-        fixed=("os", "arch", "shasum", "filename"), content="provider-platform"),
+        type="registry-provider-version-platforms", fixed=("os", "arch", "shasum", "filename"), content="provider-platform",
+        uploaded=("provider-binary-uploaded",)),
     Kind("workspaces", "organizations/{org}/workspaces", WORKSPACE_ATTRIBUTES, {
         "project": Relation("projects"), "agent-pool": Relation("agent-pools", AS_ATTRIBUTE, late=True, attribute="agent-pool-id"),
         "ssh-key": Relation("ssh-keys", OWN_PATCH, late=True)}, initial={"execution-mode": "remote"},  # pools allow workspaces that exist

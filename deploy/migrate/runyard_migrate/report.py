@@ -13,7 +13,8 @@ from .journal import private_file
 PAGES = {"vars": "workspaces/{workspace}/variables", "ssh-keys": "settings/ssh-keys", "varset-vars": "settings/variable-sets",
          "tasks": "settings/run-tasks", "notifications": "workspaces/{workspace}/settings/notifications",
          "policy-set-parameters": "settings/policy-sets", "oauth-clients": "settings/vcs-connections", "agent-pools": "settings/agent-pools",
-         "policy-sets": "settings/policy-sets", "registry-modules": "settings/vcs-connections", "teams": "settings/teams"}
+         "policy-sets": "settings/policy-sets", "registry-modules": "settings/vcs-connections", "teams": "settings/teams",
+         "gpg-keys": "settings/gpg-keys", "registry-provider-versions": "settings/gpg-keys", "registry-provider-platforms": "providers"}
 
 
 def page(url, organization, item):

@@ -7,6 +7,8 @@ from . import difference
 from .client import LOST, Failure
 from .content import digest, temporary
 
+PUBLISHED = {"module-version", "provider-version", "provider-platform"}
+
 
 def differences(comparison, members):
     """(differences, what waits for people), as rows. Members that come by single sign-on are not compared."""
@@ -19,7 +21,7 @@ def differences(comparison, members):
     return wrong, [row for row in rows if row["action"] in (difference.SECRET, difference.OPERATOR)]
 
 
-def contents(source, target, comparison, journal, parallel, configurations=True):
+def contents(source, target, comparison, journal, parallel):
     """Rows of the contents that differ. A workspace that was cut over may have newer states at the target."""
     def row(item, why):
         return {"action": "content", "kind": item.kind.name, "object": item.key, "fields": [], "why": why}
@@ -35,13 +37,13 @@ def contents(source, target, comparison, journal, parallel, configurations=True)
             line = journal.last(item.key, "uploaded " + item.id)
             there = type(item)(item.kind, item.key, {}, {}, item.owner, line["id"]) if line else None
         if there is None:
-            return None if item.kind.content == "configuration" and not journal.lines else row(item, "is missing at the target")
+            known = item.kind.content == "configuration" and not journal.lines or item.kind.content in PUBLISHED  # see differences
+            return None if known else row(item, "is missing at the target")
         try:
             return None if sha(source, item) == sha(target, there) else row(item, "has another content")
         except (Failure, *LOST) as why:
             return row(item, f"cannot be read: {why}")
-    kinds = {"state"} | ({"configuration"} if configurations else set())
-    items = [item for item in comparison.source.items.values() if item.kind.content in kinds
-             and comparison.source.workspace_of(item) not in comparison.live]
+    items = [item for item in comparison.source.items.values() if item.kind.content in PUBLISHED | {"state", "configuration"}
+             and comparison.source.workspace_of(item) not in comparison.live and not comparison.from_tag(item)]
     with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         return [found for found in pool.map(compare, items) if found]

@@ -4,9 +4,10 @@
 import base64
 import json
 import time
+import urllib.parse
 
 from .client import Failure, Unclear
-from .content import temporary
+from .content import FILE, temporary
 from .inventory import Item, Reader, quoted
 from .kinds import AS_ATTRIBUTE, BY_NAME, DOCUMENT, OWN_LIST, OWN_PATCH
 
@@ -201,32 +202,42 @@ class Writer:
             self.upload(made["data"]["links"]["upload"], file)
         return made
 
+    def begin(self, item, document):
+        """Creates an object whose files follow. An apply that was interrupted may have created it already."""
+        try:
+            return self.post(item, self.path(item.kind, item.kind.list, item.owner), {"data": document})
+        except Failure as why:
+            there = self.look(item) if why.status in (409, 422) else None
+            if not there:
+                raise
+            return {"data": there}
+
     def create_registry_provider_versions(self, item, document):
         with temporary() as file:
             self.source.fetch(item, file)
             file.seek(0)
             parts = json.load(file)
-            made = self.post(item, self.path(item.kind, item.kind.list, item.owner), {"data": document})
-            for name, content in parts.items():
-                with temporary() as part:
-                    part.write(base64.b64decode(content))
-                    self.upload(made["data"]["links"][name + "-upload"], part)
+        made = self.begin(item, document)
+        for name, content in parts.items():
+            self.upload(made["data"]["links"].get(name + "-upload"), base64.b64decode(content))
         return made
 
     def create_registry_provider_platforms(self, item, document):
         with temporary() as file:
             self.source.fetch(item, file)
-            made = self.post(item, self.path(item.kind, item.kind.list, item.owner), {"data": document})
-            self.upload(made["data"]["links"]["provider-binary-upload"], file)
+            made = self.begin(item, document)
+            self.upload(made["data"]["links"].get("provider-binary-upload"), file)
         return made
 
-    def upload(self, url, file):
-        self.client.call("PUT", url, file, media="application/octet-stream")
+    def upload(self, url, content):
+        """Without a link, the content is there already."""
+        if url:
+            self.client.call("PUT", urllib.parse.urljoin(self.client.url, url), content, media=FILE)
 
     def create_policies(self, item, document):
         content = item.attributes.get("content") or ""
         made = self.post(item, self.path(item.kind, item.kind.list, None), {"data": document})
-        self.client.call("PUT", f"policies/{made['data']['id']}/upload", content.encode(), media="application/octet-stream")
+        self.client.call("PUT", f"policies/{made['data']['id']}/upload", content.encode(), media=FILE)
         return made
 
     # ---- changing ----
@@ -239,7 +250,7 @@ class Writer:
             own = [name for name in fields if name in item.kind.relations and item.kind.relations[name].how in (OWN_LIST, OWN_PATCH)]
             rest = [name for name in fields if name not in own]
             if "content" in rest:
-                self.client.call("PUT", f"policies/{there.id}/upload", item.attributes["content"].encode(), media="application/octet-stream")
+                self.client.call("PUT", f"policies/{there.id}/upload", item.attributes["content"].encode(), media=FILE)
             document = self.document(item, rest, there)
             if document["attributes"] or "relationships" in document:
                 document["id"] = there.id

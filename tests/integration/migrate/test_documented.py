@@ -12,6 +12,8 @@ import pytest
 
 from support.api import Api, tar_gz
 from support.migration import Migrate, state_text
+from support.openpgp import signer
+from support.providers import Providers, file_name, sha, shasums, zip_of
 
 TIME = "2024-03-01T10:00:00.000Z"
 ORG = {"data": {"id": "hcp-org", "type": "organizations"}}
@@ -126,19 +128,37 @@ LISTS = {
 }
 
 PROVIDER = "organizations/hcp-org/registry-providers/private/hcp-org/cloud"
-PROVIDERS = {
-    "/api/registry/private/v2/gpg-keys": [resource("gpg-keys", "23", {"ascii-armor": "-----BEGIN PGP PUBLIC KEY BLOCK-----", "created-at": TIME, "key-id": "32966F3FB5AC1129", "namespace": "hcp-org",
-        "source": "", "source-url": None, "trust-signature": "", "updated-at": TIME})],
-    "organizations/hcp-org/registry-providers": [
-        resource("registry-providers", "prov-1", {"name": "cloud", "namespace": "hcp-org", "created-at": TIME, "updated-at": TIME, "registry-name": "private", "permissions": {"can-delete": True}}, organization=ORG),
-        resource("registry-providers", "prov-2", {"name": "aws", "namespace": "hashicorp", "created-at": TIME, "updated-at": TIME, "registry-name": "public", "permissions": {}}, organization=ORG)],
-    PROVIDER + "/versions": [resource("registry-provider-versions", "provver-1", {"version": "3.1.1", "created-at": TIME, "updated-at": TIME, "key-id": "32966F3FB5AC1129", "protocols": ["5.0"],
-        "permissions": {}, "shasums-uploaded": True, "shasums-sig-uploaded": True}, registry_provider=one("registry-providers", "prov-1")) | {
-        "links": {"shasums-download": "{archive}/object/sums", "shasums-sig-download": "{archive}/object/signature"}}],
-    PROVIDER + "/versions/3.1.1/platforms": [resource("registry-provider-platforms", "provpltfrm-1", {"os": "linux", "arch": "amd64", "filename": "terraform-provider-cloud_3.1.1_linux_amd64.zip",
-        "shasum": "8f69533bc8afc227b40d15116358f91505bb638ce5919712fbb38a2dec1bba38", "permissions": {}, "provider-binary-uploaded": True},
-        registry_provider_version=one("registry-provider-versions", "provver-1")) | {"links": {"provider-binary-download": "{archive}/object/zip"}}],
-}
+VERSION = "registry-providers/private/{org}/cloud/registry-provider-versions/"
+ZIP = zip_of({"terraform-provider-cloud_v3.1.1": b"the provider"})
+ZIP_NAME = file_name("cloud", "3.1.1", "linux_amd64")
+SUMS = shasums({ZIP_NAME: ZIP})
+
+
+def version(id, number, key_id, uploaded, links):
+    attributes = {"version": number, "created-at": TIME, "updated-at": TIME, "key-id": key_id, "protocols": ["5.0"], "permissions": {"can-delete": True, "can-upload-asset": True},
+                  "shasums-uploaded": uploaded, "shasums-sig-uploaded": uploaded}
+    return resource("registry-provider-versions", id, attributes, registry_provider=one("registry-providers", "prov-1"), tag_bindings={"links": {"related": "/x"}},
+                    registry_provider_platforms={"data": [], "links": {"related": "/x"}}) | {"links": {name: "{archive}/object/" + name for name in links}}
+
+
+def providers(key):
+    """The documents of a provider: a version that is whole, and one whose files were never uploaded."""
+    whole = version("provver-1", "3.1.1", key.key_id, True, ("shasums-download", "shasums-sig-download"))
+    begun = version("provver-2", "0.0.4", key.key_id, False, ("shasums-upload", "shasums-sig-upload"))
+    platform = resource("registry-provider-platforms", "provpltfrm-1", {"os": "linux", "arch": "amd64", "filename": ZIP_NAME, "shasum": sha(ZIP), "permissions": {},
+        "provider-binary-uploaded": True}, registry_provider_version=one("registry-provider-versions", "provver-1")) | {"links": {"provider-binary-download": "{archive}/object/zip"}}
+    return {
+        "/api/registry/private/v2/gpg-keys": [resource("gpg-keys", "23", {"ascii-armor": key.armor, "created-at": TIME, "key-id": key.key_id, "namespace": "hcp-org",
+            "source": "", "source-url": None, "trust-signature": "", "updated-at": TIME})],
+        "organizations/hcp-org/registry-providers": [
+            resource("registry-providers", "prov-1", {"name": "cloud", "namespace": "hcp-org", "created-at": TIME, "updated-at": TIME, "registry-name": "private",
+                "permissions": {"can-delete": True}}, organization=ORG, registry_provider_versions={"data": [], "links": {"related": "/x"}}),
+            resource("registry-providers", "prov-2", {"name": "aws", "namespace": "hashicorp", "created-at": TIME, "updated-at": TIME, "registry-name": "public", "permissions": {}}, organization=ORG)],
+        PROVIDER + "/versions": [whole, begun], PROVIDER + "/versions/3.1.1": whole,
+        PROVIDER + "/versions/3.1.1/platforms": [platform], PROVIDER + "/versions/3.1.1/platforms/linux/amd64": platform,
+    }
+
+
 LISTS["workspaces/ws-1"] = LISTS["organizations/hcp-org/workspaces"][0]
 
 
@@ -147,7 +167,8 @@ class Documented:
 
     def __init__(self):
         front = self
-        self.leaked, self.lists = [], LISTS
+        self.leaked, self.lists = [], {**LISTS, **providers(signer())}
+        self.contents = {"/state": STATE, "/object/zip": ZIP, "/object/shasums-download": SUMS, "/object/shasums-sig-download": signer().sign(SUMS)}
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -173,7 +194,7 @@ class Documented:
         if request.server is self.servers[1]:
             if request.headers.get("Authorization"):
                 self.leaked.append(request.path)
-            return 200, {"Content-Type": "application/octet-stream"}, STATE if path == "/state" else tar_gz({"live/main.tf": ""})
+            return 200, {"Content-Type": "application/octet-stream"}, self.contents.get(path) or tar_gz({"live/main.tf": ""})
         path = path[len("/api/v2/"):] if path.startswith("/api/v2/") else path
         asked = dict(urllib.parse.parse_qsl(query))
         if path.endswith("/download"):
@@ -214,8 +235,8 @@ def objects(migrate, kind):
 
 
 def test_documented_answers_are_read(migrate, documented):
-    documented.lists = {**LISTS, **PROVIDERS}
     out = migrate.run("export", status=3)
+    assert f"not in the export: {VERSION}0.0.4: publish it at the target" in out
     assert out.count("cannot be read") == 1 and "registry-module-versions/1.1.0" in out  # the document has no module protocol
     network = objects(migrate, "workspaces")["workspaces/network"]
     assert network["attributes"]["vcs-repo"] == {"identifier": "acme/network", "connection": "github https://github.com"}
@@ -227,11 +248,10 @@ def test_documented_answers_are_read(migrate, documented):
     assert (migrate.folder / "hcp-org/contents/workspaces/network/state-versions/12.tfstate").read_bytes() == STATE
     assert objects(migrate, "registry-modules")["registry-modules/private/{org}/vpc/aws"]["attributes"]["vcs-repo"]["identifier"] == "acme/terraform-aws-vpc"
     assert set(objects(migrate, "registry-providers")) == {"registry-providers/private/{org}/cloud", "registry-providers/public/hashicorp/aws"}
-    version = "registry-providers/private/{org}/cloud/registry-provider-versions/3.1.1"
     (platform,) = objects(migrate, "registry-provider-platforms").values()
-    assert (platform["owner"], platform["path"]) == (version, "private/hcp-org/cloud/versions/3.1.1/platforms/linux/amd64")
+    assert (platform["owner"], platform["path"]) == (VERSION + "3.1.1", "private/hcp-org/cloud/versions/3.1.1/platforms/linux/amd64")
     contents = sorted(path.name for path in (migrate.folder / "hcp-org/contents/registry-providers").rglob("*") if path.is_file())
-    assert contents == ["3.1.1.json", "linux_amd64.zip"] and list(objects(migrate, "gpg-keys")) == ["gpg-keys/32966F3FB5AC1129"]
+    assert contents == ["3.1.1.json", "linux_amd64.zip"] and list(objects(migrate, "gpg-keys")) == [f"gpg-keys/{signer().key_id}"]
     assert not documented.leaked  # the token is for the API alone
 
 
@@ -252,3 +272,7 @@ def test_documented_answers_are_moved(migrate, there):
     assert " 0 differ" in out, print(out)
     network = there.get(f"{base}/workspaces/network").data
     assert network["attributes"]["execution-mode"] == "agent" and network["attributes"]["trigger-patterns"] == ["modules/**"] and network["attributes"]["vcs-repo"] is None
+    theirs = Providers(there)
+    assert theirs.served("cloud") == {"3.1.1": ["linux_amd64"]} and there.get(f"{theirs.base}/public/hashicorp/aws").data["attributes"]["name"] == "aws"
+    package = theirs.ask("cloud", "3.1.1", "download", "linux", "amd64").json
+    assert (package["shasum"], [key["key_id"] for key in package["signing_keys"]["gpg_public_keys"]]) == (sha(ZIP), [signer().key_id])
