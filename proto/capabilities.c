@@ -7,7 +7,8 @@
 
 const char *const engine_terraform = "terraform", *const engine_tofu = "tofu";
 const char *const capability_identity = "identity", *const capability_forward = "forward",
-		  *const capability_query = "query", *const capability_test = "test";
+		  *const capability_provider_sets = "provider-sets", *const capability_query = "query",
+		  *const capability_test = "test";
 
 const char capability_refusal[] = "no ";
 

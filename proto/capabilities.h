@@ -15,6 +15,8 @@
  *     "no assessment"                       it takes no plans for health assessments
  *     "query", "no query"                   it makes queries (terraform query), or takes none
  *     "test", "no test"                     it tests modules (terraform test), or takes no test runs
+ *     "provider-sets"                       it puts configurations of providers into those of no-code workspaces; a job
+ *                                           with such sets fails on any other worker
  *     "forward"                             it sends requests to services of its network; no job needs this
  *
  * A job's needs are one text.
@@ -36,8 +38,8 @@
 
 /* The program names of the engines. */
 extern const char *const engine_terraform, *const engine_tofu;
-extern const char *const capability_identity, *const capability_forward, *const capability_query,
-										 *const capability_test;
+extern const char *const capability_identity,
+	*const capability_forward, *const capability_provider_sets, *const capability_query, *const capability_test;
 
 /* The beginning of a capability that refuses a stage: "no ". */
 extern const char capability_refusal[];

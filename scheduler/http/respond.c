@@ -221,7 +221,7 @@ json_t *relation_linked(json_t *relation, const char *collection, const char *id
 /* Types whose resources are at /api/v2/<type>/<id>. */
 static const char *const addressed[] = {"agent-pools", "agents", "applies", "assessment-results", "comments",
 	"configuration-versions", "cost-estimates", "no-code-modules", "organizations", "plans", "policies",
-	"policy-evaluations", "policy-set-versions", "policy-sets", "projects", "registry-modules",
+	"policy-evaluations", "policy-set-versions", "policy-sets", "projects", "provider-sets", "registry-modules",
 	"registry-providers", "runs", "ssh-keys", "state-versions", "task-results", "task-stages", "tasks", "teams",
 	"users", "varsets", "workspaces", "oauth-clients", "oauth-tokens", "vcs-repositories"};
 

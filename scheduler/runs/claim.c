@@ -456,7 +456,8 @@ static void claim_documents(struct claiming *c, json_t *jobs)
 		const struct job_tokens tokens = {.token = picked->token,
 			.run_token = picked->run_token,
 			.rescue = &picked->rescue,
-			.credentials = json_has_text(c->capabilities, capability_identity)};
+			.credentials = json_has_text(c->capabilities, capability_identity),
+			.provider_sets = json_has_text(c->capabilities, capability_provider_sets)};
 		struct err err = ERR_INIT;
 		json_t *job = job_document(c->store, row, &tokens, &err);
 

@@ -98,6 +98,20 @@ static int identity_add(struct store *store, const struct job_document_row *row,
 	return workload_identity_add(store, &wanted, job, err);
 }
 
+/* The configurations of providers for a no-code workspace. A worker that ignored them would plan with others. */
+static int provider_sets_add(
+	const struct job_document_row *row, const struct job_tokens *tokens, json_t *job, struct err *err)
+{
+	if (!row->provider_sets)
+		return 0;
+	if (!tokens->provider_sets)
+		return err_set(err, ERR_INVALID,
+			"a provider set applies to the workspace, but the run's worker is of an earlier version, which "
+			"can't use it. Upgrade the workers of its pool.");
+	json_object_set_new(job, "provider-sets", json_shown(row->provider_sets));
+	return 0;
+}
+
 /* The private key that the run fetches modules with; "" if its workspace has no key. A new reference, or NULL with
  * *err. */
 static json_t *job_ssh_key(struct store *store, const struct job_document_row *row, struct err *err)
@@ -160,7 +174,7 @@ json_t *job_document(
 	job = json_pack("{ss ss ss sb sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
 		store->settings->public_url, "provider-mirror", store->settings->has_provider_mirror, "ssh-key",
 		ssh_key, "variables", variables, "rescue", job_rescue(store, tokens->rescue));
-	if (identity_add(store, row, tokens, job, err) < 0)
+	if (identity_add(store, row, tokens, job, err) < 0 || provider_sets_add(row, tokens, job, err) < 0)
 		return NULL;
 	subject = job_subject(row);
 	options = job_options(row);

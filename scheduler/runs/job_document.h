@@ -15,6 +15,7 @@ struct job_tokens {
 	const char *run_token;             /* of the processes in the run */
 	const struct rescue_grant *rescue; /* its object is NULL: none */
 	bool credentials;                  /* the worker can use dynamic credentials */
+	bool provider_sets;                /* the worker can use provider sets */
 };
 
 /* Asks for one row per job, in any order: job_document_row. The rows are available later (db_ask). */

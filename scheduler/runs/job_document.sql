@@ -6,14 +6,15 @@
 
 -- statement: job_document
 -- Returns one row per job, in any order: the members of its document (proto/README.md), and what job_document.c
--- and claim.c need in addition. Every table is read by its primary key. `reads_json`: the stages that read the
+-- and claim.c need in addition. Every table is read by its primary key, and the provider sets of the organization
+-- only for a no-code workspace. `reads_json`: the stages that read the
 -- plan's JSON (job_document.c).
 -- reads: site_settings
 -- takes: jobs text[], reads_json integer
 -- gives: job text, attempt integer, stage text, run text, log text, organization text, organization_id text,
 -- project text, workspace jsonb, working_directory text, configuration_version text, commit jsonb, engine text,
 -- terraform_version text, destroy boolean, refresh boolean, refresh_only boolean, generate_config boolean,
--- query boolean, test jsonb, module text null,
+-- query boolean, test jsonb, module text null, provider_sets jsonb null,
 -- debug boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, invoke_addrs jsonb,
 -- has_state boolean, has_init boolean, has_plan_json boolean, watched boolean, json_later boolean,
 -- time_limit bigint, stop smallint, pool text, waited numeric, waited_free numeric null,
@@ -38,6 +39,10 @@ select j.id as job, j.attempt, j.stage, r.id as run,
     end as terraform_version,
     i.is_destroy as destroy, i.refresh, i.refresh_only, i.allow_config_generation as generate_config, r.query,
     coalesce(i.test, 'null') as test, m.name as module,
+    case
+        when j.stage in ('plan', 'apply') and exists (select 1 from no_code_workspaces n where n.workspace_id = w.id)
+            then :provider_sets_of_run(w)
+    end as provider_sets,
     i.debugging_mode as debug, i.json_log,
     coalesce(i.target_addrs, '[]') as target_addrs,
     coalesce(i.replace_addrs, '[]') as replace_addrs,

@@ -28,7 +28,7 @@ API = Path(__file__).parents[2] / "scheduler/api"
 # The keys of Tenant.ids whose values may stand for an object of the type.
 KINDS = {
     "agent-pools": ("pool",), "authentication-tokens": ("team_token",), "configuration-versions": ("configuration", "test_configuration"), "github-app-installations": ("installation",), "identity-providers": ("provider",), "oauth-tokens": ("oauth_token",),
-    "organization-memberships": ("membership",), "organizations": ("organization",), "plans": ("plan",), "policies": ("policy",), "projects": ("project",), "registry-modules": ("free_module",), "runs": ("run",), "ssh-keys": ("key",),
+    "organization-memberships": ("membership",), "organizations": ("organization",), "plans": ("plan",), "policies": ("policy",), "projects": ("project",), "provider-sets": ("provider_set",), "registry-modules": ("free_module",), "runs": ("run",), "ssh-keys": ("key",),
     "state-versions": ("state",), "tags": ("tag",), "tasks": ("free_task",), "teams": ("free_team",), "users": ("user", "username"), "vars": ("set_variable", "variable", "test_variable"), "workspaces": ("other",),
 }
 # Types of objects that belong to no organization.

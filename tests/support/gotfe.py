@@ -29,7 +29,7 @@ ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_Gene
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|Workspaces|TerraformVersions|OPAVersions|SentinelVersions|SCIMGroups|SCIMGroupMappings|SCIMTokens)_")
 # These tests run only for an API with features in beta, which some others refuse.
-BETA = re.compile(r"_Beta_|RegistryNoCodeModules|RegistryModulesUpdate_|^TestTestRuns|CreateForRegistryModule|WithTesting$|RegistryModulesCreateWithVCSConnection_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|RegistryModulesCreateBranchBasedWithVCSConnection$|AddPolicyOverrides|MultipleTokens")
+BETA = re.compile(r"_Beta_|RegistryNoCodeModules|RegistryModulesUpdate_|^TestTestRuns|CreateForRegistryModule|WithTesting$|RegistryModulesCreateWithVCSConnection_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|RegistryModulesCreateBranchBasedWithVCSConnection$|AddPolicyOverrides|^TestProviderSets|MultipleTokens")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
 REPOSITORY = "acme/policies"  # at the fake of GitHub

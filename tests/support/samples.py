@@ -115,6 +115,8 @@ SELECTORS = members([{"tag-key": "env", "tag-value": None, "is-exclude": True}],
 POLICY_SET = {"tag-selectors": SELECTORS, "name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
 PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
 VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
+PROVIDER_SET = {"name": name("fine", "a b"), "description": text(), "provider-source": text("registry.terraform.io/hashicorp/aws", "", "aws", "a/b/c/d", "a//b", "a/b\"", "hashicorp/${x}"),
+                "configuration-hcl": text('provider "aws" {}', "", " \n", long="x" * 40_000), "global": flag(), "priority": flag()}
 POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True), "concurrent-run-limit": number(100, -1, 1000001)}
 TOKEN = {"description": text(), "expired-at": text("2100-01-01T00:00:00.000Z", "tomorrow", "")}
 TEAM = {"name": name(), "visibility": choice("secret"), "sso-team-id": text(), "allow-member-token-management": flag(True),
@@ -160,6 +162,11 @@ SAMPLES = {
     "varsets_update": Sample("varsets", {**VARSET, "name": name("updated")}, {"workspaces": (["workspaces"], "workspace"), "projects": (["projects"], "project")}),
     "varsets_attach": Linkage("workspaces", {}, {"workspace": None}),
     "varsets_detach": Linkage("workspaces", {}, {"workspace": None}),
+    "provider_sets_create": Sample("provider-sets", PROVIDER_SET, {"workspaces": (["workspaces"], "workspace"), "projects": (["projects"], "project")}, unique="name"),
+    "provider_sets_update": Sample("provider-sets", {**PROVIDER_SET, "name": name("updated", "a b")}, {"workspaces": (["workspaces"], "workspace"), "projects": (["projects"], "project")}),
+    "provider_sets_attach": Linkage("workspaces", {}, {"workspace": None}),
+    "provider_sets_detach": Linkage("workspaces", {}, {"workspace": None}),
+    "provider_sets_delete_many": Linkage("provider-sets", {}, {"provider_set": None}),
     "run_triggers_create": Sample("run-triggers", {}, {"sourceable": ("workspaces", "other")}),
     "schedules_create": Sample("schedules", SCHEDULE, unique="name"),
     "schedules_update": Sample("schedules", {**SCHEDULE, "name": text("updated", "", "x" * 91)}),

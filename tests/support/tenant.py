@@ -145,6 +145,8 @@ class Tenant:
         ids["change_request"] = api.get(f"{workspace}/change-requests").data[0]["id"]
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
+        ids["provider_set_name"] = f"{mark}-provider-set"
+        self.make("provider_set", f"{self.base}/provider-sets", "provider-sets", {"name": ids["provider_set_name"], "description": f"{mark}-description", "provider-source": "hashicorp/null", "configuration-hcl": f'provider "null" {{}} # {mark}-hcl'})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
         client = {"name": f"{mark}-client", "service-provider": "git", "http-url": "https://git.example.com", "key": mark, "oauth-token-string": f"{mark}-oauth-token"}
         self.make("client", f"{self.base}/oauth-clients", "oauth-clients", client)

@@ -49,6 +49,7 @@ static json_t *list_make(const struct worker *worker)
 	if (has_engine) {
 		json_array_append_new(list, json_string(capability_query));
 		json_array_append_new(list, json_string(capability_test));
+		json_array_append_new(list, json_string(capability_provider_sets));
 		helper_add(list, capability_identity, "runyard-vault");
 	}
 	if (worker->forwards)

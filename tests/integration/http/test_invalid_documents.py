@@ -51,6 +51,7 @@ class Objects:
         ids["name"] = "here"
         ids["variable"] = org.variable(ids["workspace"], "there", "v")
         create("varset", f"{base}/varsets", "varsets", {"name": "there"})
+        create("provider_set", f"{base}/provider-sets", "provider-sets", {"name": "there", "provider-source": "hashicorp/null", "configuration-hcl": 'provider "null" {}'})
         create("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "there", "category": "env"})
         ids["configuration"] = org.upload(ids["workspace"], {"main.tf": ""})
         ids["run"] = org.run(ids["workspace"], ids["configuration"])
