@@ -122,6 +122,32 @@ def test_test_runs_of_a_module_are_shown_with_their_log(visit, fake_site, publis
     axe(page)
 
 
+def test_a_version_whose_tests_have_failed_is_tested_again(visit, fake_site, published, axe):
+    published.create("required")
+    worker = FakeWorker(fake_site.scheduler.url, fake_site.tokens["agent-token"], slots=4, capabilities=["terraform 1.11.4", "test"])
+    page = visit(f"/app/acme/modules/{published.read('required')['id']}/tests")
+    expect(page.get_by_text("New versions are published without tests.")).to_be_visible()
+    page.get_by_role("button", name="Require Tests").click()
+    expect(page.get_by_text("A new version is published when its tests have passed.")).to_be_visible()
+    axe(page)
+    published.publish("required", "1.0.0")
+    page = visit(f"/app/acme/modules/{published.read('required')['id']}")
+    row = page.get_by_role("table", name="Versions").get_by_role("row", name=re.compile("1.0.0"))
+    expect(row).to_contain_text("Waiting for its tests")
+    link = row.get_by_role("link", name="Test run of version 1.0.0")
+    expect(link).to_be_visible()
+    run = re.search("run=trun-([^&]+)", link.get_attribute("href"))[1]
+    worker.end(worker.take(f"run-{run}", "plan"), additions=2, changes=1)
+    expect(row).to_contain_text("Tests failed")
+    expect(row).to_contain_text(f"The tests did not pass in the test run trun-{run}: 2 passed, 1 failed, 0 errored.")
+    axe(page)
+    row.get_by_role("button", name="Test version 1.0.0 again").click()
+    expect(row).to_contain_text("Waiting for its tests")
+    again = published.read("required", "1.0.0")["relationships"]["test-run"]["data"]["id"]
+    worker.end(worker.take(again.replace("trun-", "run-"), "plan"), additions=3)
+    expect(row).to_contain_text("Usable")
+
+
 def test_each_commit_of_a_branch_is_tested_or_not(visit, published, axe):
     _, token = connect(published.api, GIT)
     repo = {"identifier": "acme/terraform-null-followed.git", "oauth-token-id": token, "branch": "main", "tags": False}

@@ -10,13 +10,15 @@
  * the organization, as the error of a version is. */
 
 /* ERR_UNAVAILABLE as blob_get. */
-static int description_read(struct store *store, const char *version_id, json_t **ret_description, struct err *err)
+static int description_read(
+	struct store *store, const struct module_version_row *version, json_t **ret_description, struct err *err)
 {
+	bool published = text_equal(version->status, "ok");
 	struct err why = ERR_INIT;
 
-	if (module_inspection_read(store, version_id, ret_description, &why) == 0)
+	if (published && module_inspection_read(store, version->id, ret_description, &why) == 0)
 		return 0;
-	if (why.kind != ERR_NOT_FOUND) {
+	if (published && why.kind != ERR_NOT_FOUND) {
 		*err = why;
 		return -1;
 	}
@@ -53,7 +55,7 @@ int registry_module_description(struct request *req, struct response *res, struc
 	if (module_version_find(req->store, of->id, text_or_empty(wanted), &version, err) < 0)
 		return -1;
 	found = row_of(module_version, &version, 0);
-	if (description_read(req->store, found->id, &description, err) < 0)
+	if (description_read(req->store, found, &description, err) < 0)
 		return -1;
 	return respond_resource(res, 200,
 		description_resource(found, description, registry_is_member(req->store, of->organization_id)));

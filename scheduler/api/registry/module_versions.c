@@ -10,6 +10,7 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/fields.h"
+#include "scheduler/runs/registry/version_tests.h"
 #include "scheduler/store/registry/module_tags.h"
 #include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
@@ -59,7 +60,8 @@ static int version_resource(struct store *store, const void *of_row, json_t **re
 			v->size_null ? json_null() : json_integer(v->size), "deprecation", json_shown(v->deprecation),
 			"revocation", revocation_shown(v), "created-at", time_shown(v->created_at), "updated-at",
 			time_shown(v->updated_at)),
-		json_pack("{so}", "registry-module", to_one("registry-modules", v->module_id)));
+		json_pack("{so so}", "registry-module", to_one("registry-modules", v->module_id), "test-run",
+			to_one("test-runs", member ? v->test_run : NULL)));
 	json_object_set_new(*ret_resource, "links", json_pack("{so}", "upload", json_string_or_null(upload)));
 	return 0;
 }
@@ -208,6 +210,23 @@ int module_versions_update(struct request *req, struct response *res, struct err
 		return -1;
 	id = row_of(module_version, &rows, 0)->id;
 	if (marks_change(req, row_of(module_version, &rows, 0), err) < 0 ||
+		module_version_read(req->store, id, &changed, err) < 0)
+		return -1;
+	return version_show(req, res, 200, &changed, err);
+}
+
+/* ---- tests before publication ---- */
+
+int module_versions_test(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	const char *id;
+
+	if (version_in_path(req, param(req, "module_version"), &rows, err) < 0)
+		return -1;
+	id = row_of(module_version, &rows, 0)->id;
+	registry_audit(req, "registry-module-versions", id);
+	if (version_test_again(req->store, id, req->actor.user.text, err) < 0 ||
 		module_version_read(req->store, id, &changed, err) < 0)
 		return -1;
 	return version_show(req, res, 200, &changed, err);

@@ -32,8 +32,10 @@ static json_t *versions_shown(const struct registry_module_row *m, bool member)
 
 	json_array_foreach(versions, i, version)
 	{
-		if (!member)
-			json_object_set_new(version, "error", json_string(""));
+		if (member)
+			continue;
+		json_object_set_new(version, "error", json_string(""));
+		json_object_set_new(version, "test-run", json_null());
 	}
 	return versions;
 }

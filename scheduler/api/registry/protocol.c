@@ -298,7 +298,7 @@ int module_versions_content(struct request *req, struct response *res, struct er
 
 	if (module_version_read(req->store, param(req, "module_version_id"), &rows, err) < 0)
 		return -1;
-	if (row_of(module_version, &rows, 0)->revocation)
+	if (row_of(module_version, &rows, 0)->revocation || !text_equal(row_of(module_version, &rows, 0)->status, "ok"))
 		return not_found(err);
 	if (blob_get(req->store, row_of(module_version, &rows, 0)->blob_id, &bytes, err) < 0)
 		return -1;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
 #include <strings.h>
 
 #include "scheduler/api/registry/registry.h"
@@ -30,9 +31,9 @@ json_t *registry_test_config_shown(const struct registry_module_row *module)
 {
 	if (!text_equal(module->registry_name, REGISTRY_PRIVATE))
 		return json_null();
-	return json_pack("{sb ss so}", "tests-enabled", module->tests_enabled, "agent-execution-mode",
-		module->test_mode ? module->test_mode : "remote", "agent-pool-id",
-		json_string_or_null(module->test_pool_id));
+	return json_pack("{sb sb ss so}", "tests-enabled", module->tests_enabled, "tests-required",
+		module->tests_required, "agent-execution-mode", module->test_mode ? module->test_mode : "remote",
+		"agent-pool-id", json_string_or_null(module->test_pool_id));
 }
 
 /* ---- changes ---- */
@@ -45,17 +46,24 @@ static int text_read(const json_t *sent, const char *name, const char **ret_text
 	return !value || json_is_null(value) || *ret_text ? 0 : err_at(err, CONFIG, "%s must be a string", name);
 }
 
+static int flag_read(const json_t *sent, const char *name, bool *ret_has, bool *ret_flag, struct err *err)
+{
+	const json_t *value = json_object_get(sent, name);
+	char pointer[64];
+
+	snprintf(pointer, sizeof(pointer), CONFIG "/%s", name);
+	*ret_has = json_is_boolean(value);
+	*ret_flag = json_is_true(value);
+	return !value || json_is_null(value) || *ret_has ? 0 : err_at(err, pointer, "%s must be true or false", name);
+}
+
 static int config_read(const json_t *sent, struct module_test_config *config, struct err *err)
 {
-	const json_t *enabled = json_object_get(sent, "tests-enabled");
-
 	if (!json_is_object(sent))
 		return err_at(err, CONFIG, "Test config must be an object");
-	if (enabled && !json_is_null(enabled) && !json_is_boolean(enabled))
-		return err_at(err, CONFIG "/tests-enabled", "Tests enabled must be true or false");
-	config->has_enabled = json_is_boolean(enabled);
-	config->enabled = json_is_true(enabled);
-	if (text_read(sent, "agent-execution-mode", &config->mode, err) < 0 ||
+	if (flag_read(sent, "tests-enabled", &config->has_enabled, &config->enabled, err) < 0 ||
+		flag_read(sent, "tests-required", &config->has_required, &config->required, err) < 0 ||
+		text_read(sent, "agent-execution-mode", &config->mode, err) < 0 ||
 		text_read(sent, "agent-pool-id", &config->pool_id, err) < 0)
 		return -1;
 	if (config->pool_id && !config->mode)

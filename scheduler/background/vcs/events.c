@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/vcs/events.h"
 
+#include "scheduler/runs/registry/version_tests.h"
 #include "scheduler/runs/vcs/deliveries.h"
 #include "scheduler/runs/vcs/events.h"
 #include "scheduler/store/registry/module_inspections.h"
@@ -28,6 +29,7 @@ static const struct listener_step steps[] = {
 	{"deliveries", vcs_deliveries_read},
 	{"events", vcs_events_decide},
 	{"module tags", module_tags_step},
+	{"tests of versions", version_tests_step},
 	{"looks", looks_step},
 	{"pull requests", pulls_step},
 };

@@ -30,7 +30,7 @@ on conflict (version_id) do update set blob_id = excluded.blob_id, created_at = 
 -- takes: version_id text, sentence text
 update registry_module_versions
 set inspected = true, error = :sentence, updated_at = now()
-where id = :version_id and status = 'ok';
+where id = :version_id and blob_id is not null;
 
 -- statement: module_inspection_read
 -- The description of a version.
@@ -46,7 +46,7 @@ select blob_id from registry_module_inspections where version_id = :version_id;
 -- gives: id text
 select v.id
 from registry_module_versions v
-where v.status = 'ok' and not v.inspected
+where v.blob_id is not null and not v.inspected
     and not exists (select 1 from git_jobs g where g.module_version_id = v.id)
 order by v.id
 limit :max;

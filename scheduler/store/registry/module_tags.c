@@ -64,7 +64,7 @@ int module_content_end(struct store *store, const char *content_id, const char *
 	for (int i = 0; !sentence && i < ended.count; i++)
 		if (module_inspection_begin(store, row_of(module_content_end, &ended, i)->id, err) < 0)
 			return -1;
-	return 0;
+	return vcs_wake(store, err); /* the modules may require tests */
 }
 
 /* ---- new tags ---- */

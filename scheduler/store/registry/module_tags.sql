@@ -153,11 +153,12 @@ where c.id = :content_id
 
 -- statement: module_content_end
 -- Ends the versions that wait for the content: with its archive, or with the sentence.
--- index: registry_module_versions_content
+-- index: registry_module_versions_content, registry_modules_pkey
 -- takes: content_id text, blob_id text, sha256 text, size bigint null, sentence text
 -- gives: id text
-update registry_module_versions
-set status = case when :sentence::text is null then 'ok' else 'clone_failed' end, error = :sentence,
-    blob_id = :blob_id, sha256 = :sha256, size = :size, updated_at = now()
-where content_id = :content_id and status = 'cloning'
-returning id;
+update registry_module_versions v
+set status = case when :sentence::text is null then :module_version_stored(m) else 'clone_failed' end,
+    error = :sentence, blob_id = :blob_id, sha256 = :sha256, size = :size, updated_at = now()
+from registry_modules m
+where v.content_id = :content_id and v.status = 'cloning' and m.id = v.module_id
+returning v.id;

@@ -8,6 +8,7 @@
 #include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
+#include "scheduler/store/vcs/events/wake.h"
 
 #define DIGITS      "0123456789"
 #define IDENTIFIERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-" DIGITS
@@ -138,7 +139,8 @@ static int upload_in(void *data, struct err *err)
 	if (db_query(u->store->db, NULL, err, module_version_set_content, .id = u->id, .blob_id = blob.text,
 		    .sha256 = digest, .size = (long long)u->archive.len) < 0)
 		return -1;
-	return module_inspection_begin(u->store, u->id, err);
+	/* The VCS thread starts the tests that the module may require. */
+	return module_inspection_begin(u->store, u->id, err) < 0 ? -1 : vcs_wake(u->store, err);
 }
 
 int module_version_upload(struct store *store, const char *id, struct bytes archive, struct err *err)
@@ -185,7 +187,8 @@ static int delete_in(void *data, struct err *err)
 		db_query(d->store->db, &rows, err, module_version_delete, .id = d->version->id,
 			.module_id = module_id) < 0)
 		return -1;
-	return row_of(module_version_delete, &rows, 0)->others ? 0 : registry_module_delete(d->store, module_id, err);
+	return row_of(module_version_delete, &rows, 0)->others ? vcs_wake(d->store, err)
+							       : registry_module_delete(d->store, module_id, err);
 }
 
 int module_version_delete(struct store *store, const struct module_version_row *version, struct err *err)

@@ -5,7 +5,8 @@
 /*
  * Versions of private modules. A version is pending until its archive is uploaded, then ok, or reg_ingress_failed if
  * the archive was refused: it may be uploaded again. Content is never replaced once a download may have begun. Versions
- * from tags are described in module_tags.h.
+ * from tags are described in module_tags.h. If the module requires tests, they come before ok
+ * (runs/registry/version_tests.h): only a version that is ok is published.
  */
 
 #include "scheduler/store/store.h"

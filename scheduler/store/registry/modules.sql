@@ -4,7 +4,7 @@
 -- total bigint optional, id text, organization_id text, organization_name text, registry_name text, namespace text,
 -- name text, provider text, status text, versions jsonb, repository jsonb null, no_code_id text null,
 -- no_code boolean, created_at timestamptz, updated_at timestamptz, has_branch boolean, tests_enabled boolean,
--- test_mode text null, test_pool_id text null
+-- tests_required boolean, test_mode text null, test_pool_id text null
 
 -- fragment: registry_module_select()
 -- Modules `m` of organizations `o`. `versions`: the newest first.
@@ -20,8 +20,8 @@ select m.id, m.organization_id, o.name as organization_name, m.registry_name,
     (select n.id from no_code_modules n where n.module_id = m.id) as no_code_id,
     exists (select 1 from no_code_modules n where n.module_id = m.id and n.enabled) as no_code,
     m.created_at, m.updated_at,
-    m.repository_id is not null and m.branch <> '' as has_branch, m.tests_enabled, b.execution_mode as test_mode,
-    b.pool_id as test_pool_id
+    m.repository_id is not null and m.branch <> '' as has_branch, m.tests_enabled, m.tests_required,
+    b.execution_mode as test_mode, b.pool_id as test_pool_id
 from registry_modules m
 join organizations o on o.id = m.organization_id
 left join vcs_repositories r on r.id = m.repository_id
@@ -31,7 +31,8 @@ cross join lateral (
         coalesce(bool_and(x.status = 'clone_failed'), false) as failed, count(*) > 0 as any,
         coalesce(jsonb_agg(
                 jsonb_build_object('version', x.version, 'status', x.status, 'error',
-                    coalesce(:module_version_error(x), ''), 'deprecation', x.deprecation, 'revoked',
+                    coalesce(:module_version_error(x), ''), 'test-run', :module_version_test_run(x),
+                    'tests-failed', x.tests_error is not null, 'deprecation', x.deprecation, 'revoked',
                     x.revocation is not null)
                 order by :explorer_version(x.version) desc, x.version), '[]') as versions
     from registry_module_versions x

@@ -64,6 +64,15 @@ static int commits_set(struct store *store, const struct registry_module_row *mo
 	return test_bed_follow(store, module->id, err);
 }
 
+static int required_set(struct store *store, const char *module_id, bool required, struct err *err)
+{
+	struct id bed;
+
+	if (test_bed_open(store, module_id, &bed, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err, module_tests_require, .module_id = module_id, .required = required);
+}
+
 static int pool_set(struct store *store, const struct registry_module_row *module,
 	const struct module_test_config *config, struct err *err)
 {
@@ -91,6 +100,8 @@ int module_test_config_set(
 		return -1;
 	module = row_of(registry_module, &rows, 0);
 	if (config->has_enabled && commits_set(store, module, config->enabled, err) < 0)
+		return -1;
+	if (config->has_required && required_set(store, module->id, config->required, err) < 0)
 		return -1;
 	return config->mode ? pool_set(store, module, config, err) : 0;
 }

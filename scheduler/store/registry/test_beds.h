@@ -25,9 +25,10 @@ int test_bed_follow(struct store *store, const char *module_id, struct err *err)
 
 /* The attribute `test-config` of a module. Borrowed. */
 struct module_test_config {
-	bool has_enabled, enabled; /* each commit of its branch is tested */
-	const char *mode;          /* "remote", "agent", or NULL: it stays */
-	const char *pool_id;       /* with "agent" */
+	bool has_enabled, enabled;   /* each commit of its branch is tested */
+	bool has_required, required; /* its versions are published after their tests (runs/registry/version_tests.h) */
+	const char *mode;            /* "remote", "agent", or NULL: it stays */
+	const char *pool_id;         /* with "agent" */
 };
 /* ERR_INVALID with a pointer: tests of each commit need a branch; the pool must be of the organization, and available
  * to its default project. Within a transaction. */

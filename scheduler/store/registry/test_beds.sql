@@ -32,6 +32,12 @@ update workspaces set execution_mode = :mode, pool_id = :pool_id, updated_at = n
 -- takes: module_id text, enabled boolean
 update registry_modules set tests_enabled = :enabled, updated_at = now() where id = :module_id;
 
+-- statement: module_tests_require
+-- Whether the versions of the module are published only after their tests have passed.
+-- index: registry_modules_pkey
+-- takes: module_id text, required boolean
+update registry_modules set tests_required = :required, updated_at = now() where id = :module_id;
+
 -- statement: test_bed_connect
 -- Gives the test bed the repository and the branch of its module, if each commit is tested.
 -- index: registry_modules_pkey, workspaces_module

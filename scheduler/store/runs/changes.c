@@ -311,6 +311,13 @@ static void add_workspace(struct changes *changes, const struct run_change *chan
 			json_string_or_null(holds ? change->row->id.text : NULL)));
 }
 
+/* The version whose tests have ended is published, or fails (runs/registry/version_tests.h). */
+static void add_test(struct changes *changes, const struct run_change *change)
+{
+	if (change->row->run.test && run_ended(&change->verdict->run) && !run_ended(&change->row->run))
+		add_to(changes, CHANGED_ENDED_TESTS, json_pack("{ss}", "run", change->row->id.text));
+}
+
 static const char *add_comment(struct changes *changes, const struct run_change *change, struct id *ret_id)
 {
 	if (!change->comment || !*change->comment)
@@ -409,6 +416,7 @@ void changes_add(struct changes *changes, const struct run_change *change)
 	add_jobs(changes, change);
 	add_marks(changes, change);
 	add_workspace(changes, change);
+	add_test(changes, change);
 	add_events(changes, change);
 	add_audit(changes, change);
 	add_notification(changes, change);
@@ -432,6 +440,7 @@ static const struct db_statement *const statements[CHANGED_COUNT] = {
 	[CHANGED_COSTS] = &changes_costs_statement,
 	[CHANGED_WORKSPACES] = &changes_workspaces_statement,
 	[CHANGED_ENDED_RUNS] = &changes_ended_runs_statement,
+	[CHANGED_ENDED_TESTS] = &changes_ended_tests_statement,
 	[CHANGED_COMMENTS] = &changes_comments_statement,
 	[CHANGED_EVENTS] = &changes_events_statement,
 	[CHANGED_AUDITS] = &changes_audits_statement,

@@ -26,6 +26,7 @@ struct run_change {
  * The kinds of rows that decisions write (changes.sql), in the order in which they are written:
  *  - Ended jobs before new ones: a run has at most one job.
  *  - Runs before workspaces: the end of a run releases its workspace.
+ *  - Runs, their inputs and operations before the versions of modules that they test.
  *  - Operations in the order of ids, the order in which uploads lock them: they have no other common lock.
  */
 enum changed_rows {
@@ -45,6 +46,7 @@ enum changed_rows {
 	CHANGED_COSTS,
 	CHANGED_WORKSPACES,
 	CHANGED_ENDED_RUNS,
+	CHANGED_ENDED_TESTS,
 	CHANGED_COMMENTS,
 	CHANGED_EVENTS,
 	CHANGED_AUDITS,

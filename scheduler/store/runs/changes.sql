@@ -237,6 +237,36 @@ where w.id = e.workspace;
 -- takes: like changes_new_runs
 :changes_insert(run_events, {id, run_id, action, description, actor_id, comment_id});
 
+-- statement: changes_ended_tests
+-- Publishes the versions of modules whose tests have passed, and notes why the others have not
+-- (runs/registry/version_tests.h). A test run without a test publishes nothing.
+-- index: operations_pkey, registry_module_versions_test_run, run_inputs_pkey, runs_pkey
+-- takes: like changes_new_runs
+with ended as (
+    select u.run, r.status in ('canceled', 'force_canceled') as canceled,
+        r.status = 'planned_and_finished' as finished, coalesce(p.additions, 0) as passed,
+        coalesce(p.changes, 0) as failed, coalesce(p.destructions, 0) as errored, coalesce(p.imports, 0) as skipped,
+        i.error
+    from :changes_rows({run text})
+    join runs r on r.id = u.run
+    join run_inputs i on i.run_id = u.run
+    join operations p on p.id = 'plan' || substr(u.run, 4)
+)
+update registry_module_versions v
+set status = case when e.finished and e.passed > 0 and e.failed + e.errored = 0 then 'ok' else 'reg_ingress_failed' end,
+    tests_error = case when not (e.finished and e.passed > 0 and e.failed + e.errored = 0)
+        then 'The tests did not pass in the test run trun' || substr(e.run, 4) || ': ' || case
+            when e.canceled then 'it was canceled.'
+            when not e.finished then coalesce(left(e.error, 400), 'its log says why.')
+            when e.failed + e.errored > 0
+                then e.passed || ' passed, ' || e.failed || ' failed, ' || e.errored || ' errored.'
+            when e.skipped > 0 then 'all of them were skipped.'
+            else 'the module requires tests, and has none. Add files *.tftest.hcl to its folder tests.'
+        end end,
+    updated_at = now()
+from ended e
+where v.test_run_id = e.run and v.status = 'reg_ingressing';
+
 -- statement: changes_audits
 -- Audit events of runs that ended without a request.
 -- takes: like changes_new_runs

@@ -186,9 +186,10 @@ set due_at = now() + make_interval(secs => :postponed_seconds), message = :why, 
 where id = :id and state = 'waiting';
 
 -- statement: vcs_next_due
--- Milliseconds until the next event, delivery, look, read of pull requests or module is due; null: none.
--- index: policy_set_repositories_repository, registry_modules_repository, registry_modules_tags_due,
--- vcs_deliveries_waiting, vcs_events_open, vcs_pull_reads_due, vcs_repositories_look,
+-- Milliseconds until the next event, delivery, look, read of pull requests, module or test of a version is due; null:
+-- none.
+-- index: policy_set_repositories_repository, registry_module_versions_untested, registry_modules_repository,
+-- registry_modules_tags_due, vcs_deliveries_waiting, vcs_events_open, vcs_pull_reads_due, vcs_repositories_look,
 -- workspace_repositories_repository
 -- gives: ms bigint null
 select ceil(
@@ -196,6 +197,12 @@ select ceil(
                 (select min(due_at) from vcs_events where state = 'waiting'),
                 (select min(due_at) from vcs_pull_reads),
                 (select now() from registry_modules where tags_due limit 1),
+                (
+                    select now()
+                    from registry_module_versions
+                    where status = 'reg_ingressing' and test_run_id is null
+                    limit 1
+                ),
                 (
                     select r.look_due
                     from vcs_repositories r

@@ -67,7 +67,7 @@ from registry_module_versions v
 join registry_modules m on m.id = v.module_id
 join organizations o on o.id = m.organization_id
 left join vcs_repositories r on r.id = m.repository_id
-where v.id = :subject_id and v.status = 'ok'
+where v.id = :subject_id and v.blob_id is not null
 on conflict (module_version_id) where module_version_id is not null do update
     set due_at = least(git_jobs.due_at, now()), again = git_jobs.state = 'claimed'
 returning pool_id, state;

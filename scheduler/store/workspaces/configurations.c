@@ -120,6 +120,11 @@ int configuration_upload(struct store *store, const char *id, struct bytes archi
 	return 0;
 }
 
+int configuration_set_files(struct store *store, const char *id, const char *blob_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, configuration_set_uploaded, .id = id, .blob_id = blob_id);
+}
+
 int configuration_refuse(struct store *store, const char *id, const char *why, struct err *err)
 {
 	return db_query(store->db, NULL, err, configuration_refuse, .id = id, .why = why);

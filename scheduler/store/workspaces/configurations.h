@@ -37,6 +37,8 @@ int configurations_list(
 /* Stores the archive. *ret_first is false if the version has the same content already. ERR_CONFLICT if a run refers to
  * other content, or if the version is archived. */
 int configuration_upload(struct store *store, const char *id, struct bytes archive, bool *ret_first, struct err *err);
+/* Gives a new version files that are stored already. */
+int configuration_set_files(struct store *store, const char *id, const char *blob_id, struct err *err);
 /* Marks the version errored after a rejected upload. The upload may be retried. */
 int configuration_refuse(struct store *store, const char *id, const char *why, struct err *err);
 /* Deletes the files. ERR_CONFLICT "transition not allowed" if the version is not uploaded, is current or is in use. */

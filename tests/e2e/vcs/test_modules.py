@@ -245,3 +245,54 @@ def test_each_commit_of_a_branch_is_tested(published):
         published.repository.commit({"main.tf": OUTPUT % word, "note": f"{word} again"})
         published.look()
         until(lambda: results() == expected, lambda: f"the commit is tested: {results()}")
+
+
+def test_a_tag_is_published_after_its_tests_have_passed(published, terraform):
+    """A tag without tests, one whose tests fail, and one whose tests pass: `init` finds the last one only, until the failed one is tested again."""
+    runs_word = 'variable "word" {\n  default = "%s"\n}\noutput "word" {\n  value = var.word\n}\n'
+    asserts = 'run "a" {\n  assert {\n    condition = output.word == "right"\n    error_message = "wrong word"\n  }\n}\n'
+
+    def push(tag, files):
+        published.repository.commit(files)
+        published.repository.git("tag", tag)
+        published.repository.push(f"refs/tags/{tag}")
+
+    push("v1.0.0", {"main.tf": runs_word % "right"})
+    assert published.connect({"test-config": {"tests-required": True}}).status == 201
+    published.wait({"1.0.0": "reg_ingress_failed"})
+    assert "the module requires tests, and has none." in published.modules.read(published.name, "1.0.0")["attributes"]["error"]
+    push("v1.1.0", {"main.tf": runs_word % "right", "tests/a.tftest.hcl": asserts})
+    published.look()
+    published.wait({"1.1.0": "ok", "1.0.0": "reg_ingress_failed"})
+    push("v1.2.0", {"main.tf": runs_word % "wrong"})
+    published.look()
+    published.wait({"1.2.0": "reg_ingress_failed", "1.1.0": "ok", "1.0.0": "reg_ingress_failed"})
+    shown = published.modules.read(published.name, "1.2.0")
+    run = shown["relationships"]["test-run"]["data"]["id"]
+    assert shown["attributes"]["error"] == f"The tests did not pass in the test run {run}: 0 passed, 1 failed, 0 errored."
+    user = terraform(body=f'module "used" {{\n  source  = "{HOST}/acme/{published.name}/null"\n  version = "~> 1.0"\n}}\noutput "word" {{\n  value = module.used.word\n}}\n')
+    user.init()
+    assert '"Version":"1.1.0"' in (user.folder / ".terraform/modules/modules.json").read_text()
+    tests = ModuleTests(published.modules, published.name)
+    tests.variable("word", "right", "terraform")
+    assert published.api.call("POST", published.modules.path(published.name, "1.2.0", "actions", "test")).status == 200
+    published.wait({"1.2.0": "ok", "1.1.0": "ok", "1.0.0": "reg_ingress_failed"})
+    user.init("-upgrade")
+    assert '"Version":"1.2.0"' in (user.folder / ".terraform/modules/modules.json").read_text()
+    assert published.content("1.2.0") == runs_word % "wrong"
+
+
+def test_a_failed_tag_may_be_moved_when_its_version_is_deleted(published):
+    published.tag("v1.0.0", "one")
+    assert published.connect({"test-config": {"tests-required": True}}).status == 201
+    published.wait({"1.0.0": "reg_ingress_failed"})
+    mended = published.repository.commit({"tests/a.tftest.hcl": 'run "a" {}\n'})
+    published.repository.git("tag", "-f", "v1.0.0")
+    published.repository.push("refs/tags/v1.0.0")
+    published.look()
+    published.tag("v0.9.0", "another version, so that the module stays")
+    published.look()
+    published.wait({"1.0.0": "reg_ingress_failed", "0.9.0": "ok"})
+    published.api.delete(published.modules.path(published.name, "1.0.0"))
+    published.wait({"1.0.0": "ok", "0.9.0": "ok"})
+    assert published.modules.read(published.name, "1.0.0")["attributes"]["commit-sha"] == mended

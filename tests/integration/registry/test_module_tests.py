@@ -204,7 +204,7 @@ def test_a_module_that_another_organization_shares_is_not_tested(tests, org, api
 def test_test_config_names_a_pool_of_the_organization(modules, org, worker):
     pool, token = org.pool()
     module = modules.create("agents", **{"test-config": {"agent-execution-mode": "agent", "agent-pool-id": pool}})
-    assert module["attributes"]["test-config"] == {"tests-enabled": False, "agent-execution-mode": "agent", "agent-pool-id": pool}
+    assert module["attributes"]["test-config"] == {"tests-enabled": False, "tests-required": False, "agent-execution-mode": "agent", "agent-pool-id": pool}
     tests = ModuleTests(modules, "agents")
     made = tests.run(tests.upload(CONTENT))
     agent = FakeWorker(org.url, token, capabilities=ENGINE)
@@ -214,4 +214,4 @@ def test_test_config_names_a_pool_of_the_organization(modules, org, worker):
                        ({"agent-execution-mode": "local"}, "agent-execution-mode"), ({"tests-enabled": True}, "tests-enabled"), ({"tests-enabled": "yes"}, "tests-enabled")):
         refused_at(org.call("PATCH", path, document(TYPE, {"test-config": config})), f"/data/attributes/test-config/{at}")
     changed = org.call("PATCH", path, document(TYPE, {"test-config": {"agent-execution-mode": "remote"}})).data
-    assert changed["attributes"]["test-config"] == {"tests-enabled": False, "agent-execution-mode": "remote", "agent-pool-id": None}
+    assert changed["attributes"]["test-config"] == {"tests-enabled": False, "tests-required": False, "agent-execution-mode": "remote", "agent-pool-id": None}

@@ -1,33 +1,69 @@
 // SPDX-License-Identifier: MPL-2.0
+import { Button } from "../../components/button.tsx";
 import { CopyButton } from "../../components/copy.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { SelectField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { address, segment } from "../../core/api.ts";
-import { useDocument, useQuery } from "../../core/hooks.ts";
+import { address, change, segment } from "../../core/api.ts";
+import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { type Use, usesOf } from "./description.ts";
 import { DescriptionParts } from "./description_parts.tsx";
-import { addressOf, latestOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
+import { addressOf, isUnderway, latestOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
 import { NoCodeSettings, ProvisionLink } from "./no_code_settings.tsx";
 import { useDescription } from "./use_description.ts";
 
-const columns: readonly Column<Version>[] = [
+const pollMs = 2000;
+
+type Place = { readonly org: string; readonly module: Resource; readonly reload: () => Promise<void> };
+
+// Tests a version again whose tests have not passed: the version is published if they pass.
+function TestAgain({ version, place }: { readonly version: string; readonly place: Place }) {
+	const { error, attempt } = useAttempt();
+	const test = () =>
+		attempt(async () => {
+			const path = ["registry-name", "namespace", "name", "provider"].map((part) => segment(text(place.module, part))).join("/");
+			await change("POST", address(`/organizations/${segment(place.org)}/registry-modules/${path}/${segment(version)}/actions/test`));
+			announce(`The tests of version ${version} run again`);
+			await place.reload();
+		});
+	return (
+		<>
+			<Problems of={error} />
+			<Button onPress={test} label={`Test version ${version} again`}>
+				Test Again
+			</Button>
+		</>
+	);
+}
+
+const columnsOf = (place: Place): readonly Column<Version>[] => [
 	{ key: "version", head: "Version", cell: ({ version }) => <strong>{version}</strong> },
 	{ key: "state", head: "State", class: "tight", cell: ({ tone, word }) => <Mark tone={tone}>{word}</Mark> },
 	{
 		key: "note",
 		head: "Note",
-		cell: ({ version, note, link }) => (
+		cell: ({ version, note, link, testRun, testsFailed }) => (
 			<>
 				<bdi>{note}</bdi>{" "}
+				{testRun && may(place.module, "can-retry") && (
+					<a
+						href={`${pathTo("/app/:org/modules/:module/tests", { org: place.org, module: place.module.id })}?run=${encodeURIComponent(testRun)}`}
+						aria-label={`Test run of version ${version}`}
+					>
+						Test run
+					</a>
+				)}{" "}
+				{testsFailed && may(place.module, "can-retry") && <TestAgain version={version} place={place} />}
 				<SafeLink href={link} label={`More about version ${version}`}>
 					More
 				</SafeLink>
@@ -36,13 +72,15 @@ const columns: readonly Column<Version>[] = [
 	},
 ];
 
-function Versions({ module }: { readonly module: Resource }) {
+function Versions({ place }: { readonly place: Place }) {
+	const { module, reload } = place;
 	const versions = versionsOf(module);
+	useInterval(pollMs, () => versions.some(isUnderway) && reload());
 	return (
 		<section aria-labelledby="versions">
 			<h2 id="versions">Versions</h2>
 			{versions.length > 0 ? (
-				<PlainTable caption="Versions" columns={columns} rows={versions} keyOf={({ version }) => version} />
+				<PlainTable caption="Versions" columns={columnsOf(place)} rows={versions} keyOf={({ version }) => version} />
 			) : (
 				<p>
 					{text(module, "registry-name") === "public" ? "The public registry has the versions of this module." : "There is no version yet."}
@@ -186,7 +224,7 @@ export default function Module({ params }: PageProps) {
 								</p>
 							)}
 							<Usage module={module} />
-							<Versions module={module} />
+							<Versions place={{ org, module, reload: found.reload }} />
 							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
 								<NoCodeSettings org={org} module={module} reload={found.reload} />
 							)}

@@ -11,21 +11,34 @@ export type Version = {
 	readonly word: string;
 	readonly note: string; // why it failed, should not be used, or has not the commit of its tag
 	readonly link: string; // of a deprecation, or ""
+	readonly testRun: string; // of its content, or ""
+	readonly testsFailed: boolean; // they have to pass before it is published
 };
 
 const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
 	pending: ["muted", "Waiting for its files"],
 	cloning: ["running", "Fetching"],
 	clone_failed: ["failure", "Fetch failed"],
+	reg_ingressing: ["running", "Waiting for its tests"],
 	reg_ingress_failed: ["failure", "Upload refused"],
 	ok: ["success", "Usable"],
 };
 
 function versionOf(item: Members): Version {
 	const deprecation = membersOf(item.deprecation);
-	const [tone, word] = statuses[textIn(item, "status")] ?? ["muted", textIn(item, "status")];
 	const status = textIn(item, "status");
-	const made = { version: textIn(item, "version"), status, tone, word, note: textIn(item, "error"), link: textIn(deprecation, "link") };
+	const testsFailed = item["tests-failed"] === true;
+	const [tone, word] = testsFailed ? (["failure", "Tests failed"] as const) : (statuses[status] ?? (["muted", status] as const));
+	const made = {
+		version: textIn(item, "version"),
+		status,
+		tone,
+		word,
+		note: textIn(item, "error"),
+		link: textIn(deprecation, "link"),
+		testRun: textIn(item, "test-run"),
+		testsFailed,
+	};
 	if (item.revoked === true) {
 		return { ...made, tone: "failure", word: "Revoked", note: textIn(deprecation, "reason") };
 	}
@@ -35,6 +48,9 @@ function versionOf(item: Members): Version {
 export function versionsOf(module: Resource): readonly Version[] {
 	return listIn(module.attributes["version-statuses"]).map(versionOf);
 }
+
+// Whether the version is on its way, so that its status will change.
+export const isUnderway = ({ status }: Version) => ["pending", "cloning", "reg_ingressing"].includes(status);
 
 // The newest version to use: one that is no prerelease, or else the newest.
 export function latestOf(versions: readonly Version[]): string {

@@ -25,6 +25,8 @@ test("versions say what can be used, and why not", () => {
 				version("2.0.0", { status: "clone_failed", error: "It is too large." }),
 				version("1.2.0", { deprecation, revoked: true }),
 				version("1.1.0", { deprecation }),
+				version("1.0.2", { status: "reg_ingressing", "test-run": "trun-1", "tests-failed": false }),
+				version("1.0.1", { status: "reg_ingress_failed", error: "The tests did not pass.", "tests-failed": true }),
 				version("1.0.0", { error: "The tag was moved." }),
 			],
 		}),
@@ -35,6 +37,8 @@ test("versions say what can be used, and why not", () => {
 			["Fetch failed", "It is too large."],
 			["Revoked", "It is old."],
 			["Deprecated", "It is old."],
+			["Waiting for its tests", ""],
+			["Tests failed", "The tests did not pass."],
 			["Usable", "The tag was moved."],
 		],
 	);

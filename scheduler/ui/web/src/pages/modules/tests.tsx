@@ -171,6 +171,30 @@ function Commits({ place, reload }: { readonly place: Place; readonly reload: ()
 	);
 }
 
+// Whether versions are published only after their tests have passed.
+function Publishing({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
+	const { error, attempt } = useAttempt();
+	const config = place.module.attributes["test-config"];
+	const required = isObject(config) && config["tests-required"] === true;
+	const set = () =>
+		attempt(async () => {
+			const path = `/organizations/${segment(place.org)}/registry-modules/${place.address}`;
+			await change("PATCH", address(path), {
+				data: { type: "registry-modules", attributes: { "test-config": { "tests-required": !required } } },
+			});
+			announce(required ? "New versions are published without tests" : "New versions must pass their tests");
+			await reload();
+		});
+	return (
+		<section aria-labelledby="publishing">
+			<h2 id="publishing">Publishing</h2>
+			<p>{required ? "A new version is published when its tests have passed." : "New versions are published without tests."}</p>
+			<Problems of={error} />
+			<Button onPress={set}>{required ? "Publish Without Tests" : "Require Tests"}</Button>
+		</section>
+	);
+}
+
 function Variables({ place }: { readonly place: Place }) {
 	const path = `${place.path}/vars`;
 	const kind = variableKind(path, { one: "variable", many: "Variables", empty: "No variables." });
@@ -217,6 +241,7 @@ export default function Tests({ params }: PageProps) {
 							<>
 								<Runs place={place} />
 								<Commits place={place} reload={found.reload} />
+								<Publishing place={place} reload={found.reload} />
 								<Variables place={place} />
 							</>
 						)
