@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Finds and replaces the `cloud` and `backend` blocks of configurations, without reading the rest."""
+"""Finds and replaces the `cloud` and `backend` blocks of configurations, and addresses of the private registry, without reading the rest."""
 
 import difflib
 import json
@@ -10,6 +10,8 @@ from pathlib import Path
 SKIPPED = {".terraform", ".git", ".terragrunt-cache", "node_modules"}
 HEREDOC = re.compile(r'<<[-~]?"?(\w+)"?[^\n]*\n')
 HEAD = re.compile(r'([A-Za-z_][\w-]*)((?:\s+"(?:[^"\\\n]|\\.)*")*)\s*\Z')
+SOURCE = re.compile(r'\bsource\s*=\s*\Z')
+GENERIC = "localterraform.com"  # stands for the server of the run, in addresses of private modules
 ATTRIBUTE = re.compile(r'^\s*([\w-]+)\s*=\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
@@ -93,14 +95,30 @@ def blocks(text):
     return found
 
 
+def files(root):
+    return [path for path in sorted(Path(root).rglob("*.tf")) if SKIPPED.isdisjoint(path.relative_to(root).parts) and path.is_file()]
+
+
 def configurations(root):
     """{folder: [(file, block)]} of the folders with configurations below the root."""
     found = {}
-    for path in sorted(Path(root).rglob("*.tf")):
-        if SKIPPED.isdisjoint(path.relative_to(root).parts) and path.is_file():
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
-            found.setdefault(path.parent, []).extend((path, block) for block in blocks(text))
+    for path in files(root):
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        found.setdefault(path.parent, []).extend((path, block) for block in blocks(text))
     return found
+
+
+def addressed(text, old, new):
+    """The text with other beginnings of the addresses of modules and providers. `old` are the beginnings to replace."""
+    parts, at, kept = [], 0, 0
+    while at < len(text):
+        end = skip(text, at)
+        begin = next((one for one in old if text.startswith(f'"{one}', at)), None) if end else None
+        if begin and SOURCE.search(text, max(0, at - 80), at):
+            parts += [text[kept:at], '"' + new]
+            kept = at + 1 + len(begin)
+        at = end or at + 1
+    return "".join(parts) + text[kept:]
 
 
 def cloud_block(host, organization, workspaces, indent):
@@ -137,11 +155,12 @@ def replaced(path, decide):
     return text, new
 
 
-def patch(root, decide):
-    """A patch for `git apply`, of all files whose blocks change. decide(path, block, indent)."""
+def patch(root, decide, rest=lambda text: text):
+    """A patch for `git apply`, of all files that change. decide(path, block, indent) replaces blocks, then rest(text) all other text."""
     lines = []
-    for path in sorted({path for found in configurations(root).values() for path, _ in found}):
+    for path in files(root):
         text, new = replaced(path, lambda block, indent, path=path: decide(path, block, indent))
+        new = rest(new)
         name = path.relative_to(root).as_posix()
         for line in difflib.unified_diff(text.splitlines(True), new.splitlines(True), f"a/{name}", f"b/{name}"):
             lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
@@ -157,4 +176,5 @@ def server_patch(root, old_host, old_organization, host, organization):
         if attributes.get("hostname", "app.terraform.io") != old_host or attributes.get("organization", old_organization) != old_organization:
             return None
         return renamed(block, host, organization)
-    return patch(root, decide)
+    old = [f"{name}/{old_organization}/" for name in (old_host, GENERIC)]
+    return patch(root, decide, lambda text: addressed(text, old, f"{host}/{organization}/"))

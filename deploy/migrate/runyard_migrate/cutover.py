@@ -133,7 +133,7 @@ class CutOver:
             time.sleep(1)
             run = self.client.get(f"runs/{run['id']}")["data"]
         if run["attributes"]["status"] != "planned_and_finished":
-            raise Stop(f"the plan is {run['attributes']['status']}: {page}")
+            raise Stop(f"the plan is {run['attributes']['status']}: {page}\n  {run['attributes'].get('error') or ''}".rstrip())
         if run["attributes"].get("has-changes"):
             shown = self.changes(run)
             if not self.options.accept_changes:
@@ -204,8 +204,11 @@ class CutOver:
         self.journal.note("rolled back", item.key)
         self.comparison.live.discard(item.key)
         wrong = self.settle(item)
-        if wrong:
-            raise Stop("repeat the roll-back: " + "; ".join(f"{row['object']}: {row['why']}" for row in wrong[:5]))
+        own = [row for row in wrong if (row["object"] + "/").startswith(item.key + "/")]
+        if own:
+            raise Stop("repeat the roll-back: " + "; ".join(f"{row['object']}: {row['why']}" for row in own[:5]))
+        for row in wrong:  # of other workspaces that work at the target: nothing that keeps this one there
+            self.migration.say(f"failed: {row['object']}: {row['why']}")
         self.unlock_source(item)
 
     def require_untouched(self, item, there):

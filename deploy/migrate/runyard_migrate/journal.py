@@ -21,7 +21,10 @@ class Trouble(Exception):
 class Journal:
     def __init__(self, folder, organization, write=True):
         self.folder = Path(folder) / organization
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except (NotADirectoryError, FileExistsError):
+            raise Trouble(f"the working folder {folder} is a file: name another one with --folder") from None
         self.path, self.mutex = self.folder / "journal.jsonl", threading.Lock()
         self.lines = []
         self.file = open(self.path, "a+", encoding="utf-8")

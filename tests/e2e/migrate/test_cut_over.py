@@ -122,3 +122,26 @@ def test_a_cut_over_is_rolled_back(migrate, service):
     migrate.source.wait_status(run, "applied")
     assert "cut over: network" in migrate.run("cut-over", "network")
     assert migrate.target.state(there["id"]) == migrate.source.state(migrate.workspace)
+
+
+def test_a_plan_that_fails_says_why(migrate):
+    migrate.source.patch(f"workspaces/{migrate.workspace}", document("workspaces", {"terraform-version": "9.9.9"}))
+    migrate.run("apply")
+    out = migrate.run("cut-over", "network", status=3)
+    assert "stopped: network: the plan is errored: " in out and '\n  The run\'s Terraform version is "9.9.9", which no worker' in out
+    assert not is_locked(migrate.source)["locked"] and is_locked(migrate.target)["locked"]
+
+
+def test_a_service_that_is_away_keeps_no_other_workspace_from_a_roll_back(migrate, service):
+    migrate.source.workspace("storage", execution_mode="local")
+    migrate.run("plan")
+    migrate.run("apply")
+    secrets = migrate.fill_secrets(**{"tasks/scan": service.key})
+    migrate.run("cut-over", "--all", "--secrets", secrets)
+    (task,) = migrate.target.get(f"organizations/{migrate.target.organization}/tasks").data
+    migrate.target.delete(f"tasks/{task['id']}")
+    service.test_code = 503
+    out = migrate.run("roll-back", "storage", "--secrets", secrets)
+    assert "rolled back: storage" in out and "failed: tasks/scan: " in out
+    assert is_locked(migrate.target, "storage")["locked"] and not is_locked(migrate.source, "storage")["locked"]
+    assert not is_locked(migrate.target)["locked"]

@@ -38,6 +38,13 @@ def test_a_workspace_of_others_is_not_touched(migrate, there):
     assert states_of(there, "storage")[-1] == states_of(migrate.source, "storage")[0]
 
 
+def test_a_working_folder_that_is_a_file_is_named(migrate):
+    """The program itself, which has the folder's usual name, may lie there."""
+    migrate.folder.write_text("")
+    migrate.run("plan", status=1)
+    assert f"the working folder {migrate.folder} is a file: name another one with --folder" in migrate.done.stderr
+
+
 def test_tokens_and_secrets_are_no_arguments(migrate):
     migrate.run("plan")
     running = migrate.start("apply", "--secrets", migrate.fill_secrets())

@@ -54,6 +54,11 @@ def test_a_cloud_block_is_found_among_strings_comments_and_heredocs():
      'terraform {\n  backend "remote" {\n    hostname = "runyard.example.com"\n    organization = "new"\n    workspaces { prefix = "a-" }\n  }\n}\n'),
     ('terraform {\n  cloud {\n    organization = "another"\n  }\n}\n', None),
     ('terraform {\n  cloud {\n    hostname = "tfe.example.com"\n    organization = "acme"\n  }\n}\n', None),
+    ('module "vpc" {\n  source = "app.terraform.io/acme/vpc/aws//sub"\n  note   = "app.terraform.io/acme/vpc"\n}\n# source = "app.terraform.io/acme/vpc/aws"\n'
+     'module "dns" {\n  source = "localterraform.com/acme/dns/aws"\n}\nterraform {\n  required_providers {\n    cloud = { source = "app.terraform.io/acme/cloud" }\n    aws = { source = "hashicorp/aws" }\n  }\n}\n',
+     'module "vpc" {\n  source = "runyard.example.com/new/vpc/aws//sub"\n  note   = "app.terraform.io/acme/vpc"\n}\n# source = "app.terraform.io/acme/vpc/aws"\n'
+     'module "dns" {\n  source = "runyard.example.com/new/dns/aws"\n}\nterraform {\n  required_providers {\n    cloud = { source = "runyard.example.com/new/cloud" }\n    aws = { source = "hashicorp/aws" }\n  }\n}\n'),
+    ('module "vpc" {\n  source = "app.terraform.io/another/vpc/aws"\n}\n', None),
     ('terraform {\r\n  cloud {\r\n    organization = "acme"\r\n  }\r\n}', 'terraform {\r\n  cloud {\r\n    hostname = "runyard.example.com"\r\n    organization = "new"\r\n  }\r\n}'),
 ])
 def test_a_patch_leads_code_to_the_new_server(tmp_path, text, patched):
