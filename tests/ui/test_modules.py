@@ -141,7 +141,7 @@ def test_a_version_whose_tests_have_failed_is_tested_again(visit, fake_site, pub
     expect(row).to_contain_text("Tests failed")
     expect(row).to_contain_text(f"The tests did not pass in the test run trun-{run}: 2 passed, 1 failed, 0 errored.")
     axe(page)
-    row.get_by_role("button", name="Test version 1.0.0 again").click()
+    row.get_by_role("button", name="Test Again: version 1.0.0").click()
     expect(row).to_contain_text("Waiting for its tests")
     again = published.read("required", "1.0.0")["relationships"]["test-run"]["data"]["id"]
     worker.end(worker.take(again.replace("trun-", "run-"), "plan"), additions=3)

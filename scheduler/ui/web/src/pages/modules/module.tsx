@@ -39,7 +39,7 @@ function TestAgain({ version, place }: { readonly version: string; readonly plac
 	return (
 		<>
 			<Problems of={error} />
-			<Button onPress={test} label={`Test version ${version} again`}>
+			<Button onPress={test} label={`Test Again: version ${version}`}>
 				Test Again
 			</Button>
 		</>
