@@ -175,6 +175,9 @@ class Moved:
         modules.publish("vpc", "1.0.0")
         modules.publish("vpc", "1.1.0", {"main.tf": "# new\n"})
         modules.create("consul", **{"provider": "aws", "namespace": "hashicorp", "registry-name": "public"})
+        self.api.patch(modules.path("vpc"), document("registry-modules", {"no-code": True}))
+        provider_set = {"name": "accounts", "provider-source": "hashicorp/aws", "configuration-hcl": 'provider "aws" {}\n', "priority": True}
+        self.make("provider_set", f"{self.base}/provider-sets", "provider-sets", provider_set, projects=[self.link("projects", "project")])
         self.providers = Providers(self.api)
         self.archives = {platform: zip_of({"terraform-provider-cloud_v1.0.0": platform.encode()}) for platform in ("linux_amd64", "linux_arm64")}
         self.providers.publish("cloud", "1.0.0", self.archives)

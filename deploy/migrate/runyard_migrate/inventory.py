@@ -105,7 +105,7 @@ class Reader:
     def path(self, kind, path, parent, item=None):
         base = urllib.parse.urlsplit(self.client.url)
         return path.format(org=quoted(self.organization), id=quoted(parent.id) if parent else "", name=quoted(parent.name) if parent else "",
-                           path=parent.path if parent else "", item=quoted(item.id) if item else "",
+                           path=parent.path if parent else item.path if item else "", item=quoted(item.id) if item else "",
                            registry=f"{base.scheme}://{base.netloc}/api/registry/private")
 
     def resources(self, kind, parent, found):

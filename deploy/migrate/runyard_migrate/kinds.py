@@ -133,7 +133,8 @@ KINDS = (
         held={"enabled": False, "global-configuration": None}, deferred=True),  # creating one calls its service
     Kind("registry-modules", "organizations/{org}/registry-modules?filter%5Borganization_name%5D={org}",
         ("name", "provider", "registry-name", "namespace", "no-code", "vcs-repo"),
-        key=lambda a, r: "/".join(str(a.get(n)) for n in ("registry-name", "namespace", "name", "provider")), content="module"),
+        key=lambda a, r: "/".join(str(a.get(n)) for n in ("registry-name", "namespace", "name", "provider")), content="module",
+        item="organizations/{org}/registry-modules/{path}", initial={"no-code": False}),  # a no-code module has a version
     Kind("registry-module-versions", "", ("version",), owner="registry-modules", key=attribute("version"), content="module-version"),
     Kind("gpg-keys", "{registry}/v2/gpg-keys?filter%5Bnamespace%5D={org}", ("ascii-armor", "key-id", "namespace"), key=attribute("key-id"),
         create="{registry}/v2/gpg-keys", fixed=("key-id", "ascii-armor", "namespace")),
@@ -159,6 +160,7 @@ KINDS = (
         {"team": Relation("teams"), "workspace": Relation("workspaces")}, owner="workspaces", key=related("team"), create="team-workspaces"),
     Kind("remote-state-consumers", "workspaces/{id}/relationships/remote-state-consumers", (), owner="workspaces", type="workspaces",
         link="workspaces", many=True),
+    Kind("provider-sets", "organizations/{org}/provider-sets", ("name", "description", "provider-source", "configuration-hcl", "global", "priority"), PLACES),
     Kind("policy-sets", "organizations/{org}/policy-sets", (
         "name", "description", "kind", "global", "overridable", "agent-enabled", "policy-tool-version", "policies-path",
         "policy-update-patterns", "tag-selectors", "vcs-repo"), {
@@ -200,7 +202,7 @@ BY_NAME: Dict[str, Kind] = {kind.name: kind for kind in KINDS}
 RUNYARD_ONLY = {"schedules", "maintenance-windows", "project-windows", "organization-windows"}
 OPTIONAL = RUNYARD_ONLY | {"explorer-views", "data-retention", "organization-data-retention",
             "reserved-tag-keys", "project-tags", "workspace-tags", "project-notifications", "team-notifications",
-            "gpg-keys", "registry-providers"}
+            "gpg-keys", "registry-providers", "provider-sets"}
 
 
 def owners(kind):

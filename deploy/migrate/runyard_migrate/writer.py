@@ -182,7 +182,7 @@ class Writer:
         path = f"organizations/{quoted(self.target.organization)}/registry-modules"
         repo = document["attributes"].get("vcs-repo")
         if not repo:
-            unset = ("vcs-repo", "no-code") + (("namespace",) if item.attributes.get("registry-name") == "private" else ())
+            unset = ("vcs-repo",) + (("namespace",) if item.attributes.get("registry-name") == "private" else ())
             document["attributes"] = {name: value for name, value in document["attributes"].items() if name not in unset}
             return self.post(item, path, {"data": document})
         repo["display-identifier"] = repo["identifier"]

@@ -45,6 +45,9 @@ def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
     base = f"organizations/{theirs.api.organization}"
     pointers = [theirs.api.get(f"{base}/registry-{path}").data["attributes"]["registry-name"] for path in ("providers/public/hashicorp/aws", "modules/public/hashicorp/consul/aws")]
     assert pointers == ["public", "public"]
+    assert theirs.api.get(f"{base}/registry-modules/private/{theirs.api.organization}/vpc/null").data["attributes"]["no-code"] is True
+    (provider_set,) = theirs.api.get(f"{base}/provider-sets").data
+    assert provider_set["attributes"]["configuration-hcl"] == 'provider "aws" {}\n' and len(provider_set["relationships"]["projects"]["data"]) == 1
     done = [json.loads(line) for line in (migrate.work / "journal.jsonl").read_text().splitlines()]
     assert VERSION % ("cloud", "1.0.0") in [line["object"] for line in done if line["did"] == "created"]
     assert "nothing to do" in migrate.run("apply", "--secrets", migrate.work / "secrets.json")
