@@ -10,10 +10,11 @@ from support import release
 from support.release import PROCESSES, files, run
 
 # Further programs that the process starts; libraries are found by dpkg-shlibdeps. runyard-policy loads the libcurl that the worker links.
+# The versions in the names of some libraries differ between releases of Debian.
 NEEDS = {
     "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3", "liblasso3", "librnp0", "libseccomp2"},
-    "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
-    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "tzdata", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
+    "notifier": {"systemd", "ca-certificates", "libhiredis", "librdkafka1", "libcurl4"},
+    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "tzdata", "libseccomp2", "libcurl4", "libre2", "libgmp10", "libmpfr6"},
 }
 
 
@@ -55,7 +56,7 @@ def test_units_start_programs_of_their_package(unpacked):
 @pytest.mark.parametrize("process", PROCESSES)
 def test_a_package_declares_its_dependencies_and_version(packages, process):
     package = packages[process]
-    depends = {re.split(r"[ (:]", name.strip())[0] for name in control(package, "Depends").split(",")}
+    depends = {re.sub(r"(libhiredis|libre2)[-.0-9]+|t64$", r"\1", re.split(r"[ (:]", name.strip())[0]) for name in control(package, "Depends").split(",")}
     assert NEEDS[process] <= depends, depends
     assert control(package, "Package") == f"runyard-{process}"
     version = run(release.FOLDER / f"bin/runyard-{process}", "--version").split()[1]
