@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The packages of one release are installed on bare Debians, upgraded to those of the next with runs in flight, and taken back.
+
+RUNYARD_RELEASES names two folders of releases, the older one first, with a colon between them. Without it, both are made of
+the sources, which takes half an hour."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support.packaged import System
+from support.release import ROOT, run
+from support.upgrade import Site, Work, command
+from support.wait import until
+
+pytestmark = [pytest.mark.timeout(7200), pytest.mark.skipif(os.geteuid() != 0, reason="only root can make bare systems")]
+SYSTEMS = {"bookworm": "debian-12", "trixie": "debian-13"}
+KINDS = ["schedulers", "notifiers", "workers"]
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory):
+    """{version: folder} of two releases, the older one first."""
+    folders = [Path(name) for name in filter(None, os.environ.get("RUNYARD_RELEASES", "").split(":"))]
+    if not folders:
+        for version in "9.9.8-test.1", "9.9.9-test.1":
+            folders.append(tmp_path_factory.mktemp("release") / version)
+            run(ROOT / "deploy/release", version, "--draft", "--systems", ",".join(SYSTEMS), "--architectures", "amd64", "--output", folders[-1])
+    return {next(folder.glob("*-chart.tgz")).name.removeprefix("runyard-").removesuffix("-chart.tgz"): folder for folder in folders}
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request, folder):
+    system = System(request.param, folder)
+    system.packages = SYSTEMS[request.param]
+    return system
+
+
+def versions(site):
+    """The version of each running process."""
+    return [label.split('version="')[1].split('"')[0] for service in (*site.schedulers, site.notifier, site.workers[-1])
+            for label in service.metrics() if label.startswith("runyard_build_info")]
+
+
+def test_packages_are_upgraded_under_load_and_taken_back(system, releases, folder, receiver, postgres, bus, redis, sandbox):
+    old, new = releases
+    redis.command("flushall")
+    system.install(releases[old] / system.packages)
+    settings = system.root / "etc/runyard/scheduler.env"
+    settings.write_text(settings.read_text() + "RUNYARD_LOG_LEVEL=warn\n")
+    site = Site(system.programs, system.programs, folder, postgres.new_database(), bus, redis, sandbox)
+    try:
+        forth, back = (Work(site.api, receiver, folder, name) for name in ("forth", "back"))
+        site.start(forth.gate)
+        forth.begin()
+        system.install(releases[new] / system.packages)
+        assert versions(site) == [old] * 4, "an upgrade of the packages restarts nothing"
+        site.upgrade(KINDS, forth, back.gate)
+        assert versions(site) == [new] * 4
+        forth.end()
+        until(lambda: not site.workers[0].process.alive(), "the old worker has left")
+
+        back.begin()
+        system.install(releases[old] / system.packages)
+        site.turn_all(KINDS, site.old, back, forth.gate)
+        assert versions(site) == [old] * 4
+        back.end()
+        assert command(site.old, site.database, "migrate") == ""
+        assert settings.read_text().endswith("RUNYARD_LOG_LEVEL=warn\n")
+    finally:
+        site.release()
