@@ -5,11 +5,13 @@ RUNYARD_RELEASES names two folders of releases, the older one first, with a colo
 the sources, which takes half an hour."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from support.packaged import System
+from support.bare import System
+from support.process import which, worker_account
 from support.release import ROOT, run
 from support.upgrade import Site, Work, command
 from support.wait import until
@@ -32,9 +34,22 @@ def releases(tmp_path_factory):
 
 @pytest.fixture(params=SYSTEMS)
 def system(request, folder):
-    system = System(request.param, folder)
-    system.packages = SYSTEMS[request.param]
+    """A bare Debian with the account of workers and an engine. `programs` is a folder of the programs that its packages will install."""
+    system = System(request.param, folder / "root").make()
+    account = worker_account()
+    system.run("groupadd", "--system", "--gid", str(account.pw_gid), account.pw_name)
+    system.run("useradd", "--system", "--uid", str(account.pw_uid), "--gid", str(account.pw_gid), account.pw_name)
+    shutil.copy(which("terraform"), system.root / "usr/local/bin")
+    system.programs = folder / "programs"
+    for name in "runyard-scheduler", "runyard-notifier", "runyard-worker":
+        system.program(f"/usr/bin/{name}", system.programs / name)
     return system
+
+
+def upgrade(system, release):
+    """Installs the packages of that release, which may be older than those that are there."""
+    folder = release / SYSTEMS[system.release]
+    system.install(*folder.glob("*_amd64.deb"), *folder.glob("*_all.deb"))
 
 
 def versions(site):
@@ -46,7 +61,7 @@ def versions(site):
 def test_packages_are_upgraded_under_load_and_taken_back(system, releases, folder, receiver, postgres, bus, redis, sandbox):
     old, new = releases
     redis.command("flushall")
-    system.install(releases[old] / system.packages)
+    upgrade(system, releases[old])
     settings = system.root / "etc/runyard/scheduler.env"
     settings.write_text(settings.read_text() + "RUNYARD_LOG_LEVEL=warn\n")
     site = Site(system.programs, system.programs, folder, postgres.new_database(), bus, redis, sandbox)
@@ -54,7 +69,7 @@ def test_packages_are_upgraded_under_load_and_taken_back(system, releases, folde
         forth, back = (Work(site.api, receiver, folder, name) for name in ("forth", "back"))
         site.start(forth.gate)
         forth.begin()
-        system.install(releases[new] / system.packages)
+        upgrade(system, releases[new])
         assert versions(site) == [old] * 4, "an upgrade of the packages restarts nothing"
         site.upgrade(KINDS, forth, back.gate)
         assert versions(site) == [new] * 4
@@ -62,7 +77,7 @@ def test_packages_are_upgraded_under_load_and_taken_back(system, releases, folde
         until(lambda: not site.workers[0].process.alive(), "the old worker has left")
 
         back.begin()
-        system.install(releases[old] / system.packages)
+        upgrade(system, releases[old])
         site.turn_all(KINDS, site.old, back, forth.gate)
         assert versions(site) == [old] * 4
         back.end()

@@ -230,7 +230,7 @@ class ObjectStore:
 class Redis:
     def __init__(self, folder):
         self.port = free_port()
-        command = [which("redis-server"), "--port", self.port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        command = [os.environ.get("RUNYARD_TEST_REDIS") or which("redis-server"), "--port", self.port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
         self.process = Process("redis", command, folder)
 
     def start(self):
