@@ -133,8 +133,8 @@ int httpd_check(const char *address, struct err *err);
 int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err);
 /* The port that is bound. */
 int httpd_port(const struct httpd *server);
-/* Ends all streams, waits a few seconds at most for deferred answers and streams to be sent, accepts no new
- * connections, and joins the threads. Owners of streams may end them before or after. */
+/* Ends all streams, refuses further requests, waits a few seconds at most for the answers of handled ones and for
+ * streams to be sent, and joins the threads. Owners of streams may end them before or after. */
 void httpd_stop(struct httpd *server);
 
 /* Answers /healthz (200), /readyz (by `ready`, NULL: always) and /metrics; false for any other path. */

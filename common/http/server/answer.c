@@ -48,7 +48,6 @@ static bool add_headers(struct MHD_Response *response, struct http_answer *answe
 
 /* ---- streams ---- */
 
-/* The stream is counted like a deferred answer, so that httpd_stop waits for its end. */
 static void stream_begin(struct http_pending *pending, struct http_stream *stream, uint64_t limit)
 {
 	struct httpd *server = pending->server;
@@ -68,7 +67,6 @@ static void stream_begin(struct http_pending *pending, struct http_stream *strea
 	pending->stream = stream;
 	http_stream_bind(stream, connection, fd);
 	pthread_mutex_lock(&server->mutex);
-	server->later++;
 	pending->next_stream = server->streams;
 	if (server->streams)
 		server->streams->previous_stream = pending;
@@ -88,7 +86,6 @@ void httpd_stream_end(struct http_pending *pending)
 		pending->next_stream->previous_stream = pending->previous_stream;
 	pthread_mutex_unlock(&server->mutex);
 	http_stream_leave(pending->stream);
-	httpd_later_count(server, -1);
 }
 
 void httpd_streams_close(struct httpd *server)
@@ -203,7 +200,6 @@ struct http_pending *http_later(const struct http_request *request)
 	struct http_pending *pending = (struct http_pending *)(uintptr_t)request;
 
 	pending->later = true;
-	httpd_later_count(pending->server, 1);
 	MHD_suspend_connection(request->connection);
 	return pending;
 }

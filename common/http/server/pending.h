@@ -19,11 +19,12 @@ struct httpd {
 	atomic_size_t body_bytes[HTTP_BUDGETS];
 	pthread_mutex_t mutex;
 	pthread_cond_t sent;
-	size_t later;                 /* requests with a deferred answer that is not sent yet, and streams */
+	size_t unsent;                /* requests that were handled, whose answer or stream is not sent yet */
 	struct http_pending *streams; /* requests whose answer is a stream */
 	pthread_t watch;
 	pthread_cond_t stopped;
-	bool stops;
+	bool stops;   /* streams end */
+	bool closing; /* no request is handled any more */
 };
 
 /* One request from its headers to its end. The handler sees only `request`. */
@@ -42,7 +43,8 @@ struct http_pending {
 	size_t budget_bytes;      /* counted for the body in the budget and in the share */
 	size_t received;          /* bytes of the body, until it was refused */
 	int64_t body_since;
-	bool later; /* http_answer_now gives the answer */
+	bool counted; /* in `unsent` */
+	bool later;   /* http_answer_now gives the answer */
 	struct http_answer answer;
 	struct http_stream *stream; /* that is sent; the answer's reference */
 	bool stream_is_finite;
@@ -51,8 +53,6 @@ struct http_pending {
 
 /* The time that a header, or a body or an answer of so many bytes, may take. */
 int64_t httpd_time_for(const struct httpd *server, size_t bytes);
-/* Counts a deferred answer or a stream in or out. */
-void httpd_later_count(struct httpd *server, int by);
 /* Frees the request's body, and returns its budget. */
 void httpd_body_release(struct http_pending *pending);
 /* Sends an answer and takes its body or stream. Frees the request's body. */

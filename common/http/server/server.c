@@ -50,11 +50,22 @@ int64_t httpd_time_for(const struct httpd *server, size_t bytes)
 	return ((int64_t)server->spec.request_seconds + (int64_t)(bytes / BYTES_PER_SECOND)) * 1000;
 }
 
-void httpd_later_count(struct httpd *server, int by)
+/* Counts the request until its answer is sent. False: the server is closing, so the request is not handled. */
+static bool unsent_add(struct http_pending *pending)
+{
+	struct httpd *server = pending->server;
+
+	pthread_mutex_lock(&server->mutex);
+	pending->counted = !server->closing;
+	server->unsent += pending->counted;
+	pthread_mutex_unlock(&server->mutex);
+	return pending->counted;
+}
+
+static void unsent_remove(struct httpd *server)
 {
 	pthread_mutex_lock(&server->mutex);
-	server->later += (size_t)by;
-	if (server->later == 0)
+	if (--server->unsent == 0)
 		pthread_cond_signal(&server->sent);
 	pthread_mutex_unlock(&server->mutex);
 }
@@ -271,6 +282,8 @@ static enum MHD_Result request_access(void *cls, struct MHD_Connection *connecti
 		*len = 0;
 		return MHD_YES;
 	}
+	if (!unsent_add(pending))
+		return request_refuse(pending, 503, "this process is stopping");
 	http_client_phase(pending->client, HTTP_ANSWER, 0, HTTP_NO_DEADLINE);
 	progress_busy("request");
 	server->spec.handle(server->spec.data, &pending->request, &answer);
@@ -298,10 +311,10 @@ static void request_completed(
 	httpd_body_release(pending);
 	if (pending->in_flight)
 		http_share_leave(server->clients, pending->share);
-	if (pending->later)
-		httpd_later_count(server, -1);
 	if (pending->stream)
 		httpd_stream_end(pending);
+	if (pending->counted)
+		unsent_remove(server);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
 	http_source_release(&pending->answer.source);
@@ -494,16 +507,18 @@ int httpd_port(const struct httpd *server)
 	return server->port;
 }
 
-/* MHD_stop_daemon closes connections and drops unsent answers, so deferred answers and streams get a moment to be
- * sent. It accepts no suspended connection: none is after streams_close. */
-static void later_wait(struct httpd *server)
+/* MHD_stop_daemon closes connections and drops unsent answers, so what was handled gets a moment to be answered: a
+ * claim whose answer is lost would hold its job until the lease ends. MHD_stop_daemon accepts no suspended connection:
+ * none is after streams_close. */
+static void unsent_wait(struct httpd *server)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += SENDING_SECONDS;
 	pthread_mutex_lock(&server->mutex);
-	while (server->later > 0 && pthread_cond_timedwait(&server->sent, &server->mutex, &until) == 0)
+	server->closing = true;
+	while (server->unsent > 0 && pthread_cond_timedwait(&server->sent, &server->mutex, &until) == 0)
 		;
 	pthread_mutex_unlock(&server->mutex);
 }
@@ -513,7 +528,7 @@ void httpd_stop(struct httpd *server)
 	if (!server)
 		return;
 	httpd_streams_close(server);
-	later_wait(server);
+	unsent_wait(server);
 	pthread_mutex_lock(&server->mutex);
 	pthread_cond_signal(&server->stopped);
 	pthread_mutex_unlock(&server->mutex);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/http/httpd.h"
+#include "common/memory.h"
+
+/* The handler of /slow says that it was entered, and waits for leave to go on. */
+struct slow {
+	sem_t entered, may_go_on;
+};
+
+static void handle(void *data, const struct http_request *request, struct http_answer *answer)
+{
+	struct slow *slow = data;
+
+	if (strcmp(request->path, "/slow") == 0) {
+		sem_post(&slow->entered);
+		sem_wait(&slow->may_go_on);
+	}
+	buf_text(&answer->body, "done");
+}
+
+static int connection_open(int port)
+{
+	struct sockaddr_in at = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void request_send(int fd, const char *path)
+{
+	_cleanup_(freep) char *text =
+		mem_printf("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* The status of the answer; 0: the connection ended without one. Closes the connection. */
+static int answer_status(int fd)
+{
+	char text[1024] = "";
+	size_t len = 0;
+	ssize_t got;
+	int status = 0;
+
+	while ((got = recv(fd, text + len, sizeof(text) - 1 - len, 0)) > 0)
+		len += (size_t)got;
+	close(fd);
+	return sscanf(text, "HTTP/1.1 %d", &status) == 1 ? status : 0;
+}
+
+static bool is_refused(int port)
+{
+	int fd = connection_open(port);
+
+	if (fd < 0)
+		return true;
+	request_send(fd, "/other");
+	return answer_status(fd) != 200;
+}
+
+static void *server_stop(void *server)
+{
+	httpd_stop(server);
+	return NULL;
+}
+
+static void a_handled_request_is_answered_while_the_server_stops(void **state)
+{
+	struct slow slow;
+	const struct httpd_spec spec = {
+		.address = "127.0.0.1:0", .threads = 2, .max_connections = 10, .handle = handle, .data = &slow};
+	struct httpd *server = NULL;
+	struct err err = ERR_INIT;
+	pthread_t stopper;
+	int port, fd;
+
+	(void)state;
+	sem_init(&slow.entered, 0, 0);
+	sem_init(&slow.may_go_on, 0, 0);
+	assert_int_equal(httpd_start(&spec, &server, &err), 0);
+	port = httpd_port(server);
+	fd = connection_open(port);
+	request_send(fd, "/slow");
+	sem_wait(&slow.entered);
+	assert_int_equal(pthread_create(&stopper, NULL, server_stop, server), 0);
+	while (!is_refused(port))
+		;
+	sem_post(&slow.may_go_on);
+	assert_int_equal(answer_status(fd), 200);
+	pthread_join(stopper, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_handled_request_is_answered_while_the_server_stops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
