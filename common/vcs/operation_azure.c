@@ -84,6 +84,9 @@ static const struct vcs_item commit = {{
 	{"message", VCS_TEXT, {"comment"}},
 	{"author", VCS_NAME, {"author.name"}},
 	{"url", VCS_URL, {"remoteUrl"}},
+	{"at", VCS_TIME, {"author.date"}},
+	{"author_avatar_url", VCS_NONE, {NULL}},
+	{"author_url", VCS_NONE, {NULL}},
 }};
 
 /* Paths begin with a slash; folders are listed, too. */
@@ -153,6 +156,10 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_REPOSITORY] = {"GET", GIT "?" VERSION, .item = &repository},
 	[VCS_OP_BRANCH] = {"GET", GIT "/refs?filter=heads/{branch}&" VERSION, .item = &branch, .list = "value"},
 	[VCS_OP_COMMIT] = {"GET", GIT "/commits/{sha}?" VERSION, .item = &commit},
+	[VCS_OP_COMMITS] = {"GET",
+		GIT "/commits?searchCriteria.itemVersion.version={branch}&searchCriteria.itemVersion.versionType=branch"
+		    "&searchCriteria.$top=20&" VERSION,
+		.item = &commit, .list = "value", .page = VCS_COMMITS_MAX},
 	[VCS_OP_COMPARE] = {"GET",
 		GIT "/diffs/commits?baseVersion={base}&baseVersionType=commit&targetVersion={head}"
 		    "&targetVersionType=commit&$top=2000&" VERSION,

@@ -59,6 +59,9 @@ static const struct vcs_item commit = {{
 	{"message", VCS_TEXT, {"message"}},
 	{"author", VCS_NAME, {"author.raw"}},
 	{"url", VCS_URL, {"links.html.href"}},
+	{"at", VCS_TIME, {"date"}},
+	{"author_avatar_url", VCS_URL, {"author.user.links.avatar.href"}},
+	{"author_url", VCS_URL, {"author.user.links.html.href"}},
 }};
 
 static const char *const file_paths[2] = {"new.path", "old.path"};
@@ -99,6 +102,8 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 		.item = &repository, .list = "values", .page = 100},
 	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/refs/branches/{branch}", .item = &branch},
 	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commit/{sha}", .item = &commit},
+	[VCS_OP_COMMITS] = {"GET", REPOSITORY "/commits?include={branch}&pagelen=20", .item = &commit, .list = "values",
+		.page = VCS_COMMITS_MAX},
 	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/diffstat/{head}..{base}?pagelen=500&page={page}", .files = file_paths,
 		.list = "values", .page = 500},
 	[VCS_OP_PULL] = {"GET", REPOSITORY "/pullrequests/{number}", .item = &pull},

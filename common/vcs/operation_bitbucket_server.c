@@ -73,6 +73,9 @@ static const struct vcs_item commit = {{
 	{"message", VCS_TEXT, {"message"}},
 	{"author", VCS_NAME, {"author.name"}},
 	{"url", VCS_URL, {"url"}},
+	{"at", VCS_TIME, {"authorTimestamp"}},
+	{"author_avatar_url", VCS_NONE, {NULL}},
+	{"author_url", VCS_NONE, {NULL}},
 }};
 
 static const char *const file_paths[2] = {"path.toString", "srcPath.toString"};
@@ -113,6 +116,8 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/branches?boostMatches=true&filterText={branch}&limit=100",
 		.item = &branch, .list = "values"},
 	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commits/{sha}", .item = &commit},
+	[VCS_OP_COMMITS] = {"GET", REPOSITORY "/commits?until=refs%2Fheads%2F{branch}&limit=20", .item = &commit,
+		.list = "values", .page = VCS_COMMITS_MAX},
 	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/changes?since={base}&until={head}&" PAGE, .files = file_paths,
 		.list = "values", .page = VCS_ALL},
 	[VCS_OP_PULL] = {"GET", REPOSITORY "/pull-requests/{number}", .item = &pull},

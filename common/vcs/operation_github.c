@@ -89,6 +89,9 @@ const struct vcs_item vcs_github_commit = {{
 	{"message", VCS_TEXT, {"commit.message"}},
 	{"author", VCS_NAME, {"commit.author.name"}},
 	{"url", VCS_URL, {"html_url"}},
+	{"at", VCS_TIME, {"commit.author.date"}},
+	{"author_avatar_url", VCS_URL, {"author.avatar_url"}},
+	{"author_url", VCS_URL, {"author.html_url"}},
 }};
 
 static const char *const file_paths[2] = {"filename", "previous_filename"};
@@ -144,6 +147,8 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 		.list = "repositories", .page = 100},
 	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .item = &branch},
 	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/commits/{sha}", .item = &vcs_github_commit},
+	[VCS_OP_COMMITS] = {"GET", "/repos/{repo}/commits?sha={branch}&per_page=20", .item = &vcs_github_commit,
+		.page = VCS_COMMITS_MAX},
 	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
 	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .item = &vcs_github_pull},
 	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&per_page=30&page={page}", .item = &vcs_github_pull,

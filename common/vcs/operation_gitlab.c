@@ -51,6 +51,9 @@ static const struct vcs_item commit = {{
 	{"message", VCS_TEXT, {"message"}},
 	{"author", VCS_NAME, {"author_name"}},
 	{"url", VCS_URL, {"web_url"}},
+	{"at", VCS_TIME, {"authored_date"}},
+	{"author_avatar_url", VCS_NONE, {NULL}},
+	{"author_url", VCS_NONE, {NULL}},
 }};
 
 static const struct vcs_item pull = {{
@@ -102,6 +105,8 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 		.item = &repository, .page = 100},
 	[VCS_OP_BRANCH] = {"GET", PROJECT "/repository/branches/{branch}", .item = &branch},
 	[VCS_OP_COMMIT] = {"GET", PROJECT "/repository/commits/{sha}", .item = &commit},
+	[VCS_OP_COMMITS] = {"GET", PROJECT "/repository/commits?ref_name={branch}&per_page=20", .item = &commit,
+		.page = VCS_COMMITS_MAX},
 	[VCS_OP_COMPARE] = {"GET", PROJECT "/repository/compare?from={base}&to={head}&straight=true",
 		.read = read_compare},
 	[VCS_OP_PULL] = {"GET", PROJECT "/merge_requests/{number}", .item = &pull},

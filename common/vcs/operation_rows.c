@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/crypto.h"
 #include "common/vcs/ref.h"
 
@@ -126,6 +127,18 @@ static json_t *read_link(const json_t *links, const char *name)
 	return json_null();
 }
 
+static json_t *read_time(const json_t *time)
+{
+	static const long long max_ms = 253402300799999; /* of the year 9999 */
+	char text[CLOCK_TEXT_SIZE];
+
+	if (!json_is_integer(time))
+		return vcs_read_text(json_string_value(time), VCS_NAME_LIMIT);
+	if (json_integer_value(time) < 0 || json_integer_value(time) > max_ms)
+		return json_null();
+	return json_string(clock_text((int64_t)json_integer_value(time) * 1000, text));
+}
+
 static json_t *read_differ(const json_t *one, const json_t *other)
 {
 	json_auto_t *a = read_id(one), *b = read_id(other);
@@ -169,6 +182,8 @@ static json_t *read_member(const json_t *item, enum vcs_form form, const char *c
 		return vcs_read_cut(text, VCS_TITLE_LIMIT);
 	case VCS_TEXT:
 		return vcs_read_cut(text, VCS_TEXT_LIMIT);
+	case VCS_TIME:
+		return read_time(value);
 	case VCS_LINK:
 		return read_link(value, paths[1]);
 	case VCS_VERSION:

@@ -21,6 +21,7 @@ enum vcs_form {
 	VCS_URL,     /* a text */
 	VCS_TITLE,   /* a text, cut off at its limit */
 	VCS_TEXT,    /* a longer text, cut off at its limit */
+	VCS_TIME,    /* a text, or a number of milliseconds since 1970 as text */
 	VCS_LINK,    /* the `href` of the first link at the first path whose `name` begins with the second */
 	VCS_VERSION, /* a number, or 0 */
 	VCS_FLAG,    /* a boolean, or false */

@@ -17,8 +17,8 @@ enum vcs_operation {
 	VCS_OPERATIONS
 };
 
-/* The most repositories, pull requests, comments or hooks that a page of a list has. */
-enum { VCS_LIST_MAX = 100 };
+/* The most repositories, pull requests, comments or hooks that a page of a list has; and the most commits. */
+enum { VCS_LIST_MAX = 100, VCS_COMMITS_MAX = 20 };
 
 /* The address of a provider's API, and the credential. Borrowed texts. */
 struct vcs_api {

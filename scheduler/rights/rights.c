@@ -45,7 +45,7 @@ static const struct access_row of_organization[] = {
 	{"manage-workspaces", NULL, USE_ALL | ADMINISTER | R(CAN_READ_PROJECT) | R(CAN_CREATE_WORKSPACE) | ALL_VARSETS},
 	{"manage-vcs-settings", NULL, R(CAN_MANAGE_VCS)},
 	{"manage-providers", NULL, R(CAN_MANAGE_PROVIDERS)},
-	{"manage-modules", NULL, R(CAN_MANAGE_MODULES)},
+	{"manage-modules", NULL, R(CAN_MANAGE_MODULES) | R(CAN_MANAGE_NO_CODE)},
 	{"manage-run-tasks", NULL, R(CAN_MANAGE_TASKS)},
 	{"manage-projects", NULL,
 		R(CAN_CREATE_PROJECT) | PROJECTS | R(CAN_MANAGE_ALL_WORKSPACES) | USE_ALL | ADMINISTER |
@@ -166,8 +166,9 @@ const char *const team_kinds[TEAM_KIND_COUNT] = {
 	[TEAM_AUDIT] = "audit",
 };
 
-/* An organization's token manages objects. It starts no run and decides about none. */
-#define NOT_FOR_ORGANIZATION_TOKENS (R(CAN_QUEUE_RUN) | R(CAN_APPLY) | R(CAN_WRITE_STATE) | R(CAN_OVERRIDE))
+/* An organization's token manages objects. It starts no run and decides about none, nor about no-code modules. */
+#define NOT_FOR_ORGANIZATION_TOKENS                                                                                    \
+	(R(CAN_QUEUE_RUN) | R(CAN_APPLY) | R(CAN_WRITE_STATE) | R(CAN_OVERRIDE) | R(CAN_MANAGE_NO_CODE))
 
 rights rights_of_team(enum team_kind kind, const json_t *organization_access)
 {

@@ -146,7 +146,7 @@ def kinds(api_site, victim, attacker, owner_session):
     live, beside, foreign = victim.jobs["live"], victim.jobs["beside"], attacker.jobs["live"]
     everything = {route.permission for route in table() if route.kind == "API"} - {"CAN_ADMINISTER_SITE", "CAN_CALL_BACK"}
     # An organization's token manages objects but cannot run anything.
-    of_organization = everything - {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE", "CAN_ANYTHING_SIGNED_IN"}
+    of_organization = everything - {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE", "CAN_MANAGE_NO_CODE", "CAN_ANYTHING_SIGNED_IN"}
     signed_in = {**owner_session.cookie}
     return [Kind(*kind) for kind in (
         ("no token", {}, FOR_EVERYBODY, UNAUTHENTICATED),

@@ -43,7 +43,7 @@ ORGANIZATION = {
     "read-workspaces": READ | IN_PROJECT,
     "read-projects": READ | IN_PROJECT | {"CAN_READ_PROJECT_TEAMS"},
     "manage-vcs-settings": {"CAN_MANAGE_VCS"},
-    "manage-modules": {"CAN_MANAGE_MODULES"},
+    "manage-modules": {"CAN_MANAGE_MODULES", "CAN_MANAGE_NO_CODE"},
     "manage-providers": {"CAN_MANAGE_PROVIDERS"},
     "manage-run-tasks": {"CAN_MANAGE_TASKS"},
     "manage-membership": {"CAN_MANAGE_MEMBERSHIP"},
@@ -53,8 +53,8 @@ ORGANIZATION = {
     "manage-agent-pools": {"CAN_MANAGE_POOLS"},
 }
 EVERYTHING = object()
-# An organization's token manages objects but cannot run anything.
-NOT_FOR_ORGANIZATIONS = {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE"}
+# An organization's token manages objects, but no no-code modules, and cannot run anything.
+NOT_FOR_ORGANIZATIONS = {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE", "CAN_MANAGE_NO_CODE"}
 
 # Any token satisfies these. The handler shows only the caller's own objects.
 ANY_TOKEN = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN", "CAN_CALL_BACK"}
@@ -146,7 +146,7 @@ OF_WORKSPACES = {"vcs_repositories_read", "no_code_upgrade_read"}
 # Of whoever made them, and of owners.
 OF_CREATORS = {"explorer_views_update"}
 # No assessment of the workspace has ended.
-NOT_THERE_YET = {"assessment_results_current"}
+NOT_THERE_YET = {"registry_modules_commits", "assessment_results_current"}
 
 
 def test_requests_with_the_permission_are_accepted(victim, all_actors):

@@ -320,6 +320,7 @@ DOCUMENTS = {
     "no_code_upgrade": lambda world: {"data": {"type": "workspaces", "attributes": {}}},
     "no_code_upgrade_confirm": lambda world: {},
     "registry_modules_update": lambda world: {"data": {"type": "registry-modules", "attributes": {}}},
+    "registry_providers_update": lambda world: {"data": {"type": "registry-providers", "attributes": {}}},
     "gpg_keys_create": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"], "ascii-armor": "forged"}}},
     "gpg_keys_update": lambda world: {"data": {"type": "gpg-keys", "attributes": {"namespace": world["namespace"]}}},
     "module_versions_update": lambda world: {"data": {"type": "module-versions", "attributes": {"deprecation": {"deprecated-status": "Undeprecated"}}}},

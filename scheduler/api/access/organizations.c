@@ -60,7 +60,7 @@ static const struct permission_shown permissions[] = {
 	{"can-create-change-requests", CAN_MANAGE_ALL_WORKSPACES},
 	{"can-deploy-no-code-modules", CAN_CREATE_WORKSPACE},
 	{"can-destroy", CAN_MANAGE_ORGANIZATION},
-	{"can-manage-no-code-modules", CAN_MANAGE_MODULES},
+	{"can-manage-no-code-modules", CAN_MANAGE_NO_CODE},
 	{"can-manage-agent-pools", CAN_MANAGE_POOLS},
 	{"can-manage-memberships", CAN_MANAGE_MEMBERSHIP},
 	{"can-manage-run-tasks", CAN_MANAGE_TASKS},

@@ -5,6 +5,7 @@
 #include "common/vcs/address.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/lookup.h"
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/registry/module_repositories.h"
@@ -162,6 +163,26 @@ int registry_repository_take(const struct request *req, const struct registry_mo
 	if (!module->repository)
 		return err_at(err, REPO, "The module has no repository");
 	return registry_module_set_branch(req->store, module->id, branch, err);
+}
+
+/* ---- commits ---- */
+
+int registry_modules_commits(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *used = NULL;
+
+	if (registry_module_in_path(req, &rows, err) < 0)
+		return -1;
+	used = json_shown(row_of(registry_module, &rows, 0)->repository);
+	/* Organizations that share the module's use do not see its repository. */
+	if (!json_is_object(used) ||
+		!registry_may_manage(req->store, row_of(registry_module, &rows, 0)->organization_id))
+		return err_set(err, ERR_NOT_FOUND, "repository of the registry module not found");
+	if (vcs_credential_read(req->store, json_string_at(used, "repository"), &credential, err) < 0)
+		return -1;
+	return respond_provider_commits(req, res, &credential, text_or_empty(json_string_at(used, "branch")), err);
 }
 
 /* ---- new modules ---- */

@@ -205,11 +205,45 @@ int registry_modules_read(struct request *req, struct response *res, struct err 
 	return registry_module_show(req, res, 200, &rows, err);
 }
 
+/* Whether a private module could be created with the name and the provider of the query. */
+int registry_modules_validation(struct request *req, struct response *res, struct err *err)
+{
+	struct module_address address = {.registry_name = REGISTRY_PRIVATE,
+		.namespace = "",
+		.name = text_or_empty(query(req, "name")),
+		.provider = text_or_empty(query(req, "provider"))};
+	struct scope scope;
+	_cleanup_(freep) char *id = NULL;
+	bool valid;
+
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	address.organization_id = scope.organization.text;
+	if (registry_module_address_free(req->store, &address, &valid, err) < 0)
+		return -1;
+	id = mem_printf("%s/%s", address.name, address.provider);
+	return respond_resource(res, 200,
+		resource_new("registry-module-address-validations", id,
+			json_pack("{ss ss sb}", "module-name", address.name, "provider-name", address.provider, "valid",
+				valid),
+			NULL));
+}
+
 /* ---- changes ---- */
 
 static int no_code_refuse(struct err *err)
 {
 	return err_at(err, "/data/attributes/no-code", "Only private modules can be no-code modules");
+}
+
+/* An organization's token manages modules, but not which of them are no-code modules. */
+static int no_code_set(
+	const struct request *req, const char *organization_id, const char *module_id, bool no_code, struct err *err)
+{
+	if (may_with(req, CAN_MANAGE_NO_CODE, (struct place){.organization = organization_id}, "no-code module", err) <
+		0)
+		return -1;
+	return no_code_switch(req->store, organization_id, module_id, no_code, err);
 }
 
 static int input_read(const struct request *req, struct module_address *address, bool *no_code, struct err *err)
@@ -246,7 +280,7 @@ int registry_modules_create(struct request *req, struct response *res, struct er
 	address.organization_id = scope.organization.text;
 	if (registry_module_create(req->store, &address, &id, err) < 0 ||
 		registry_test_config_take(req, id.text, err) < 0 ||
-		(no_code && no_code_switch(req->store, address.organization_id, id.text, true, err) < 0) ||
+		(no_code && no_code_set(req, address.organization_id, id.text, true, err) < 0) ||
 		registry_module_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 201, &rows, err);
@@ -262,11 +296,11 @@ static int no_code_change(const struct request *req, const struct registry_modul
 		return 0;
 	if (!text_equal(module->registry_name, REGISTRY_PRIVATE))
 		return no_code_refuse(err);
-	return no_code_switch(req->store, module->organization_id, module->id, no_code, err);
+	return no_code_set(req, module->organization_id, module->id, no_code, err);
 }
 
-/* The relation's bindings replace all others. */
-static int tags_change(const struct request *req, const struct registry_module_row *module, struct err *err)
+int registry_tags_take(
+	const struct request *req, enum tagged kind, const char *id, const char *organization_id, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/tag-bindings";
 	const json_t *list = body_relation_list(req, "tag-bindings");
@@ -276,9 +310,8 @@ static int tags_change(const struct request *req, const struct registry_module_r
 		return 0;
 	if (bindings_parse(list, pointer, &bindings, err) < 0)
 		return -1;
-	return bindings_write(req->store,
-		&(struct binding_order){TAGGED_MODULE, module->id, module->organization_id, bindings, true, pointer},
-		err);
+	return bindings_write(
+		req->store, &(struct binding_order){kind, id, organization_id, bindings, true, pointer}, err);
 }
 
 int registry_modules_update(struct request *req, struct response *res, struct err *err)
@@ -291,7 +324,8 @@ int registry_modules_update(struct request *req, struct response *res, struct er
 	module = row_of(registry_module, &rows, 0);
 	registry_audit(req, "registry-modules", module->id);
 	if (registry_repository_take(req, module, err) < 0 || no_code_change(req, module, err) < 0 ||
-		tags_change(req, module, err) < 0 || registry_test_config_take(req, module->id, err) < 0 ||
+		registry_tags_take(req, TAGGED_MODULE, module->id, module->organization_id, err) < 0 ||
+		registry_test_config_take(req, module->id, err) < 0 ||
 		registry_module_read(req->store, module->id, &changed, err) < 0)
 		return -1;
 	return registry_module_show(req, res, 200, &changed, err);

@@ -5,6 +5,7 @@
 /* Functions that several handlers of the registry call: the module that a path names, and who may see what of it. */
 
 #include "scheduler/http/request.h"
+#include "scheduler/store/workspaces/tags.h"
 
 struct registry_module_row;
 
@@ -18,6 +19,10 @@ int registry_module_in_path(struct request *req, struct rows *ret_rows, struct e
 int registry_tested_module(struct request *req, struct id *ret_module, struct err *err);
 /* Lets the module follow what the body's vcs-repo says: the tags or a branch. ERR_INVALID. */
 int registry_repository_take(const struct request *req, const struct registry_module_row *module, struct err *err);
+/* Replaces the tags of a module or provider by those of the body's relation tag-bindings, if it is there. ERR_INVALID.
+ */
+int registry_tags_take(
+	const struct request *req, enum tagged kind, const char *id, const char *organization_id, struct err *err);
 /* Sets what the body's test-config says. In the transaction that creates or changes the module. ERR_INVALID. */
 int registry_test_config_take(const struct request *req, const char *module_id, struct err *err);
 /* The attribute test-config. A new reference. */

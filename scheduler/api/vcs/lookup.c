@@ -185,12 +185,11 @@ static int branch_ask(struct store *store, const struct asking *provider, const 
 	return 0;
 }
 
-/* Refuses nothing, because a repository without commits has no default branch. */
-static void default_head_ask(
-	struct store *store, const struct asking *provider, const json_t *repository, struct vcs_lookup *ret_lookup)
+/* {branch}: the repository's default one; {} if it has none, or if the provider does not answer. A new reference. */
+static json_t *default_branch_ask(struct store *store, const struct asking *provider, const json_t *repository)
 {
-	json_auto_t *arguments = json_object(), *named = NULL, *result = NULL;
-	struct asking asking = asking_of(provider, VCS_OP_DEFAULT_BRANCH, arguments);
+	json_auto_t *arguments = json_object(), *named = NULL;
+	const struct asking asking = asking_of(provider, VCS_OP_DEFAULT_BRANCH, arguments);
 	const char *branch = json_string_at(repository, "default_branch");
 	struct vcs_verdict verdict;
 
@@ -198,10 +197,19 @@ static void default_head_ask(
 		provider_ask(store, &asking, &verdict, &named);
 		branch = json_string_at(named, "name");
 	}
-	if (!branch)
+	return branch ? json_pack("{ss}", "branch", branch) : json_object();
+}
+
+/* Refuses nothing, because a repository without commits has no default branch. */
+static void default_head_ask(
+	struct store *store, const struct asking *provider, const json_t *repository, struct vcs_lookup *ret_lookup)
+{
+	json_auto_t *arguments = default_branch_ask(store, provider, repository), *result = NULL;
+	const struct asking asking = asking_of(provider, VCS_OP_BRANCH, arguments);
+	struct vcs_verdict verdict;
+
+	if (!json_at(arguments, "branch"))
 		return;
-	json_object_set_new(arguments, "branch", json_string(branch));
-	asking.operation = VCS_OP_BRANCH;
 	provider_ask(store, &asking, &verdict, &result);
 	head_copy(result, ret_lookup);
 }
@@ -356,6 +364,65 @@ int respond_provider_repositories(
 	if (credential->token && vcs_operation_exists(credential->dialect, VCS_OP_REPOSITORIES) &&
 		pages_read(req->store, credential, text_or_empty(query(req, "search[name]")), list, err) < 0)
 		return -1;
+	return respond_slice(req, res, &page, list, NULL);
+}
+
+/* ---- the commits of a branch ---- */
+
+/* {branch}: the one that is given, else the default one; {} if the provider does not name it. A new reference. */
+static json_t *branch_or_default(struct store *store, const struct asking *provider, const char *branch)
+{
+	json_auto_t *none = json_object(), *repository = NULL;
+	const struct asking asking = asking_of(provider, VCS_OP_REPOSITORY, none);
+	struct vcs_verdict verdict;
+
+	if (*branch)
+		return json_pack("{ss}", "branch", branch);
+	provider_ask(store, &asking, &verdict, &repository);
+	return repository ? default_branch_ask(store, provider, repository) : json_object();
+}
+
+static json_t *commits_shown(const json_t *items)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < json_array_size(items) && i < VCS_COMMITS_MAX; i++) {
+		const json_t *item = json_array_get(items, i);
+		const char *sha = json_string_at(item, "sha");
+
+		json_array_append_new(list,
+			resource_new("commit", sha,
+				json_pack("{ss sO sO sO sO sO sO}", "sha", sha, "message", json_at(item, "message"),
+					"date", json_at(item, "at"), "url", json_at(item, "url"), "author",
+					json_at(item, "author"), "author-avatar-url",
+					json_at(item, "author_avatar_url"), "author-html-url",
+					json_at(item, "author_url")),
+				NULL));
+	}
+	return list;
+}
+
+int respond_provider_commits(struct request *req, struct response *res, const struct vcs_credential *credential,
+	const char *branch, struct err *err)
+{
+	const struct asking provider = provider_of(credential);
+	json_auto_t *arguments = NULL, *result = NULL, *list = NULL;
+	struct vcs_verdict verdict = {.fate = VCS_NEVER};
+	struct asking asking;
+	struct page page;
+
+	if (page_read(req, &page, err) < 0)
+		return -1;
+	if (!credential->token || !vcs_operation_exists(credential->dialect, VCS_OP_COMMITS))
+		return err_set(err, ERR_INVALID, "The connection of the repository can't list commits");
+	arguments = branch_or_default(req->store, &provider, branch);
+	asking = asking_of(&provider, VCS_OP_COMMITS, arguments);
+	if (json_at(arguments, "branch"))
+		provider_ask(req->store, &asking, &verdict, &result);
+	if (!result)
+		return err_set(err, ERR_INVALID, "The commits of the repository can't be read%s%s",
+			*verdict.why ? ": " : "", verdict.why);
+	list = commits_shown(json_at(result, "items"));
 	return respond_slice(req, res, &page, list, NULL);
 }
 

@@ -35,5 +35,9 @@ int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct e
  * BLOCKING_CALL. */
 int respond_provider_repositories(
 	struct request *req, struct response *res, const struct vcs_credential *credential, struct err *err);
+/* Answers with the newest commits of a branch of the credential's repository, at most VCS_COMMITS_MAX; "": of the
+ * default branch. ERR_INVALID with the reason if the provider does not list them. For routes of BLOCKING_CALL. */
+int respond_provider_commits(struct request *req, struct response *res, const struct vcs_credential *credential,
+	const char *branch, struct err *err);
 
 #endif

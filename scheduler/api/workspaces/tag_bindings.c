@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/registry/providers/providers.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/workspaces/projects.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/registry/modules.sql.h"
+#include "scheduler/store/registry/providers/providers.sql.h"
 #include "scheduler/store/workspaces/tags.sql.h"
 
 enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
@@ -164,7 +166,7 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	return 0;
 }
 
-/* ---- bindings of one workspace, project or module ---- */
+/* ---- bindings of one workspace, project, module or provider ---- */
 
 struct tagged_scope {
 	enum tagged kind;
@@ -216,10 +218,23 @@ static int module_scope(struct request *req, struct tagged_scope *ret_scope, str
 	return 0;
 }
 
+static int provider_scope(struct request *req, struct tagged_scope *ret_scope, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (registry_provider_in_path(req, &rows, err) < 0)
+		return -1;
+	scope_write(TAGGED_PROVIDER, row_of(registry_provider, &rows, 0)->id,
+		row_of(registry_provider, &rows, 0)->organization_id, ret_scope);
+	return 0;
+}
+
 static int tagged_in_path(struct request *req, struct tagged_scope *ret_scope, struct err *err)
 {
 	if (*param(req, "workspace"))
 		return workspace_scope(req, ret_scope, err);
+	if (*param(req, "registry_provider_id"))
+		return provider_scope(req, ret_scope, err);
 	return *param(req, "module_id") ? module_scope(req, ret_scope, err) : project_scope(req, ret_scope, err);
 }
 

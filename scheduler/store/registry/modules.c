@@ -63,6 +63,23 @@ int registry_module_create(
 	return 0;
 }
 
+int registry_module_address_free(
+	struct store *store, const struct module_address *address, bool *ret_free, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err refused = ERR_INIT;
+
+	*ret_free = false;
+	if (address_check(address, &refused) < 0)
+		return 0;
+	if (db_query(store->db, &rows, err, registry_module_taken, .organization_id = address->organization_id,
+		    .registry_name = address->registry_name, .namespace = address->namespace, .name = address->name,
+		    .provider = address->provider) < 0)
+		return -1;
+	*ret_free = !rows.count;
+	return 0;
+}
+
 int registry_module_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, registry_module_read, .id = id) < 0)

@@ -23,6 +23,9 @@ struct module_address {
 	const char *name, *provider;
 };
 
+/* Whether registry_module_create would take the address. */
+int registry_module_address_free(
+	struct store *store, const struct module_address *address, bool *ret_free, struct err *err);
 /* Adds a module of the organization. `namespace` is that of a public one, and "" for a private one. ERR_INVALID if the
  * address is not well-formed or taken, or the organization has MAX_REGISTRY_MODULES. */
 int registry_module_create(

@@ -68,6 +68,16 @@ select :id, :organization_id, :registry_name, :namespace, :name, :provider
 where (select count(*) from registry_modules where organization_id = :organization_id) < :max::bigint
 returning id;
 
+-- statement: registry_module_taken
+-- A row if the organization has a module of that address.
+-- index: registry_modules_address
+-- takes: organization_id text, registry_name text, namespace text, name text, provider text
+-- gives: id text
+select id
+from registry_modules
+where organization_id = :organization_id and registry_name = :registry_name
+    and lower(namespace) = lower(:namespace) and lower(name) = lower(:name) and provider = :provider;
+
 -- statement: registry_module_read
 -- The module of that id.
 -- index: no_code_modules_module, organizations_pkey, registry_module_versions_version, registry_modules_pkey

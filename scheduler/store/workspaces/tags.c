@@ -28,6 +28,9 @@ static const struct {
 		&project_tags_count_statement},
 	[TAGGED_MODULE] = {&bindings_of_modules_statement, &bindings_of_modules_statement, &module_tags_lock_statement,
 		&module_tags_bind_statement, &module_tags_unbind_others_statement, &module_tags_count_statement},
+	[TAGGED_PROVIDER] = {&bindings_of_providers_statement, &bindings_of_providers_statement,
+		&provider_tags_lock_statement, &provider_tags_bind_statement, &provider_tags_unbind_others_statement,
+		&provider_tags_count_statement},
 };
 
 int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err)
@@ -64,7 +67,7 @@ static int count_check(const struct writing *w, struct err *err)
 	return err_at(err, order->pointer, "Tag bindings cannot exceed %d bindings per resource", MAX_BINDINGS);
 }
 
-/* Projects and modules bind any key. */
+/* Projects, modules and providers bind any key. */
 static int override_check(const struct writing *w, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;

@@ -10,7 +10,7 @@
 #include "scheduler/store/store.h"
 
 /* The kinds of resources that tags are bound to. */
-enum tagged { TAGGED_WORKSPACE, TAGGED_PROJECT, TAGGED_MODULE };
+enum tagged { TAGGED_WORKSPACE, TAGGED_PROJECT, TAGGED_MODULE, TAGGED_PROVIDER };
 
 struct binding_list {
 	enum tagged kind;

@@ -28,7 +28,7 @@ where e.:owner = any(:owners::text[])
 order by e.:owner, e.inherited_from is not null, e.position;
 
 -- fragment: bindings_own()
--- The bindings of workspaces, projects and modules, without inherited ones.
+-- The bindings of workspaces, projects, modules and providers, without inherited ones.
 (select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
 
 -- shape: binding
@@ -54,6 +54,13 @@ order by e.:owner, e.inherited_from is not null, e.position;
 -- takes: like bindings_of_workspaces
 -- gives: binding
 :bindings(:bindings_own(), module_id);
+
+-- statement: bindings_of_providers
+-- The providers' bindings.
+-- index: tag_bindings_provider
+-- takes: like bindings_of_workspaces
+-- gives: binding
+:bindings(:bindings_own(), provider_id);
 
 -- statement: bindings_effective
 -- The workspaces' bindings and those of their projects.
@@ -99,6 +106,12 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 -- takes: like workspace_tags_bind
 :tags_bind(module_id);
 
+-- statement: provider_tags_bind
+-- The same for a provider.
+-- index: tags_name
+-- takes: like workspace_tags_bind
+:tags_bind(provider_id);
+
 -- statement: workspace_tags_unbind_others
 -- Deletes the workspace's bindings of all other tags.
 -- index: tag_bindings_workspace
@@ -116,6 +129,12 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 -- index: tag_bindings_module
 -- takes: like workspace_tags_unbind_others
 :tags_unbind_others(module_id);
+
+-- statement: provider_tags_unbind_others
+-- The same for a provider.
+-- index: tag_bindings_provider
+-- takes: like workspace_tags_unbind_others
+:tags_unbind_others(provider_id);
 
 -- statement: workspace_tags_count
 -- The number of the workspace's bindings.
@@ -138,6 +157,13 @@ select count(*) as bound from tag_bindings where project_id = :owner;
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where module_id = :owner;
 
+-- statement: provider_tags_count
+-- The number of the provider's bindings.
+-- index: tag_bindings_provider
+-- takes: like workspace_tags_count
+-- gives: tags_bound
+select count(*) as bound from tag_bindings where provider_id = :owner;
+
 -- statement: workspace_tags_lock
 -- Locks the workspace: serializes writers of its bindings, so that their count is correct.
 -- index: workspaces_pkey
@@ -155,6 +181,12 @@ select 1 from projects where id = :owner for no key update;
 -- index: registry_modules_pkey
 -- takes: like workspace_tags_lock
 select 1 from registry_modules where id = :owner for no key update;
+
+-- statement: provider_tags_lock
+-- The same for a provider.
+-- index: registry_providers_pkey
+-- takes: like workspace_tags_lock
+select 1 from registry_providers where id = :owner for no key update;
 
 -- statement: tags_ensure
 -- Creates those of the tags that do not exist.

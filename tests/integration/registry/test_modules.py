@@ -347,3 +347,16 @@ def test_a_change_replaces_the_tags_of_a_module(modules, api_site):
     assert consumer.call("GET", f"registry-modules/{module}").status == 200 and consumer.call("GET", f"registry-modules/{module}/tag-bindings").status == 404
     assert change(modules, tag_bindings=[]).status == 200 and tags(modules) == {}
     assert api_site.stranger().call("GET", f"registry-modules/{module}/tag-bindings").status == 404
+
+
+def test_addresses_are_validated(modules, api_site):
+    modules.create("taken-one")
+
+    def valid(name, provider="null", api=modules.api):
+        shown = api.get(f"{modules.base}/validation", name=name, provider=provider).data
+        assert (shown["attributes"]["module-name"], shown["attributes"]["provider-name"]) == (name, provider)
+        return shown["attributes"]["valid"]
+
+    assert valid("free-one") and valid("taken-one", "aws")
+    assert not any((valid("taken-one"), valid("TAKEN-one"), valid("-x"), valid("free-one", "AWS"), valid("", "")))
+    assert api_site.stranger().call("GET", f"{modules.base}/validation?name=a&provider=b").status == 404

@@ -7,8 +7,11 @@ import tarfile
 
 import pytest
 
+from support.api import Api
 from support.documents import document
+from support.fake_worker import FakeWorker, description
 from support.modules import Modules
+from support.wait import until
 
 numbers = itertools.count(1)
 INPUTS = """
@@ -203,3 +206,40 @@ def test_an_upgrade_makes_a_run_that_needs_a_confirmation(org, module):
 def test_a_module_is_created_with_no_code(org, modules):
     made = modules.create(f"at-once-{next(numbers)}", **{"no-code": True})
     assert made["attributes"]["no-code"] and len(made["relationships"]["no-code-modules"]["data"]) == 1
+
+
+def test_organization_tokens_use_no_code_modules_but_do_not_decide_about_them(org, modules, module):
+    """They provision nothing either: that starts a run."""
+    made = create(org, module)
+    token = org.post(f"organizations/{org.organization}/authentication-token").data["attributes"]["token"]
+    client = Api(org.url, token, org.organization)
+    assert client.get(f"no-code-modules/{made['id']}").data["id"] == made["id"]
+    name = org.attributes(f"registry-modules/{module}")["name"]
+    for method, path, body in (("PATCH", f"no-code-modules/{made['id']}", settings(module, enabled=False)), ("DELETE", f"no-code-modules/{made['id']}", None),
+                               ("POST", f"no-code-modules/{made['id']}/workspaces", workspace_of("by-token", [{"key": "word", "value": "x"}])),
+                               ("PATCH", modules.path(name), document("registry-modules", {"no-code": False})),
+                               ("POST", modules.base, document("registry-modules", {"name": "by-token", "provider": "null", "no-code": True}))):
+        assert client.call(method, path, body).status == 404, (method, path)
+    assert org.attributes(f"registry-modules/{module}")["no-code"] and "by-token" not in modules.names()
+    assert client.call("PATCH", modules.path(name), document("registry-modules", {"no-code": True})).status == 200  # changes nothing
+    assert org.call("DELETE", f"organizations/{org.organization}/authentication-token").status == 204
+
+
+def test_the_variables_of_a_version_have_the_values_that_are_allowed(org, api_site, module):
+    made = create(org, module, [{"variable_name": "word", "options": ["a", "b"]}, {"variable_name": "size", "options": [1, 2], "variable_type": "number"}])
+    path = f"no-code-modules/{made['id']}/versions/1.1.0/module-variables"
+    assert org.call("GET", path).status == 404  # not inspected yet
+    worker = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"])
+    inputs = [{"name": name, "type": kind, "description": f"The {name}", "default": default, "required": not default, "sensitive": False} for name, kind, default in (("word", "string", ""), ("size", "number", "3"))]
+
+    def inspected():
+        for job in worker.call("POST", "git/claim", {"worker": worker.id, "slots": 8, "kinds": ["module"]}, worker.token).json["jobs"]:
+            worker.call("POST", f"git/jobs/{job['job']}/result", {"outcome": "done", "module": description("", inputs=inputs)}, job["token"])
+        return org.call("GET", path).status == 200
+
+    until(inspected, "the version is inspected")
+    shown = {each["attributes"]["name"]: each["attributes"] for each in org.get(path).data}
+    assert (shown["word"]["required"], shown["word"]["type"], shown["word"]["options"]) == (True, "string", ["a", "b"])
+    assert (shown["size"]["required"], shown["size"]["options"]) == (False, ["1", "2"])
+    assert org.call("GET", path.replace("1.1.0", "9.9.9")).status == 404
+    assert api_site.stranger().call("GET", path).status == 404

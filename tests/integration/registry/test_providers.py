@@ -270,3 +270,26 @@ def test_the_token_of_a_run_finds_providers_of_its_organization_until_the_attemp
     assert every_answer(stranger, owner.organization) == every_answer(stranger, "nobody")
     worker.result(own, "passed")
     assert registry.ask("time", "versions").status == 401
+
+
+def test_tags_are_replaced(org, providers, api_site):
+    people = People(org, api_site.database)
+    made = providers.create("tagged")
+    path, list_path = providers.path("tagged"), f"registry-providers/{made['id']}/tag-bindings"
+
+    def change(client=org, **tags):
+        bindings = [{"type": "tag-bindings", "attributes": {"key": key, "value": value}} for key, value in tags.items()]
+        return client.call("PATCH", path, document("registry-providers", {}, **{"tag-bindings": {"data": bindings}}))
+
+    def tags():
+        return {item["attributes"]["key"]: item["attributes"]["value"] for item in org.get(list_path).data}
+
+    assert change(env="production", team="a").status == 200 and tags() == {"env": "production", "team": "a"}
+    assert change(env="test").status == 200 and tags() == {"env": "test"}
+    assert change(**{f"key{number}": "" for number in range(11)}).status == 422
+    assert org.call("PATCH", path, document("registry-providers", {})).status == 200 and tags() == {"env": "test"}
+    assert org.call("PATCH", path, document("registry-modules", {})).status == 422
+    reader = people.member("reader", people.team("readers"))
+    assert change(reader, env="x").status == 404 and reader.call("GET", list_path).status == 200
+    assert api_site.stranger().call("GET", list_path).status == 404 and change(api_site.stranger(), env="x").status == 404
+    assert change().status == 200 and tags() == {}

@@ -158,6 +158,16 @@ class Azure(Provider):
             raise Answer(404, self.error(f'TF401175:The version descriptor <Branch: {wanted}> could not be resolved'))
         return {"name": wanted, "commit": self.commit_document(repository, sha), "isBaseVersion": wanted == repository.default_branch}
 
+    @route("GET", G + "/commits")
+    def get_commits(self, request, organization, project, name):
+        repository, criteria = self._find(organization, project, name), "searchCriteria."
+        if request.query.get(criteria + "itemVersion.versionType") != "branch":
+            self.refuse(request, 400, "versionType")
+        found = repository.newest(request.query.get(criteria + "itemVersion.version"), int(request.query.get(criteria + "$top", 100)))
+        if found is None:
+            raise Answer(404, self.error("TF401175: the version descriptor could not be resolved"))
+        return self._list([self.commit_document(repository, sha) for sha in found])
+
     @route("GET", G + "/commits/{sha}")
     def get_commit(self, request, organization, project, name, sha):
         repository = self._find(organization, project, name)

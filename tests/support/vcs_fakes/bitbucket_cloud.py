@@ -121,6 +121,15 @@ class BitbucketCloud(Provider):
             raise Answer(404, self.error(f'Branch "{branch}" does not exist'))
         return {"type": "branch", "name": branch, "target": self.commit_document(repository, sha)}
 
+    @route("GET", R + "/commits")
+    def get_commits(self, request, owner, name):
+        repository = self._find(owner, name)
+        size = int(request.query.get("pagelen", 30))
+        found = repository.newest(request.query.get("include", repository.default_branch), size)
+        if found is None:
+            raise Answer(404, self.error("Commit not found"))
+        return {"pagelen": size, "values": [self.commit_document(repository, sha) for sha in found]}
+
     @route("GET", R + "/commit/{sha}")
     def get_commit(self, request, owner, name, sha):
         repository = self._find(owner, name)

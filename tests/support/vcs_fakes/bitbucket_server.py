@@ -147,6 +147,15 @@ class BitbucketServer(Provider):
         wanted = request.query.get("filterText", "").lower()
         return self._page(request, [self._branch(repository, name, sha) for name, sha in repository.branches().items() if wanted in name.lower()])
 
+    @route("GET", R + "/commits")
+    def get_commits(self, request, project, slug):
+        repository = self._find(project, slug)
+        until = request.query.get("until", repository.default_branch).removeprefix("refs/heads/")
+        found = repository.newest(until, 1000)
+        if found is None:
+            raise Answer(404, self.error(f"Commit '{until}' does not exist in repository '{slug}'."))
+        return self._page(request, [self.commit_document(repository, sha) for sha in found])
+
     @route("GET", R + "/commits/{sha+}")
     def get_commit(self, request, project, slug, sha):
         repository = self._find(project, slug)

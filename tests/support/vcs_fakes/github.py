@@ -207,6 +207,14 @@ class GitHub(Provider):
             raise Answer(404, {"message": "Branch not found"})
         return {"name": branch, "commit": self.commit_document(repository, sha), "protected": False}
 
+    @route("GET", R + "/commits")
+    def get_commits(self, request, owner, name):
+        repository = self._find(request, owner, name)
+        found = repository.newest(request.query.get("sha", repository.default_branch), int(request.query.get("per_page", 30)))
+        if found is None:
+            raise Answer(404, {"message": "Not Found"})
+        return [self.commit_document(repository, sha) for sha in found]
+
     @route("GET", R + "/commits/{sha}")
     def get_commit(self, request, owner, name, sha):
         repository = self._find(request, owner, name)

@@ -111,6 +111,14 @@ class GitLab(Provider):
             raise Answer(404, {"message": "404 Branch Not Found"})
         return {"name": branch, "default": branch == repository.default_branch, "protected": False, "commit": self.commit_document(repository, sha)}
 
+    @route("GET", P + "/repository/commits")
+    def get_commits(self, request, project):
+        repository = self._find(project)
+        found = repository.newest(request.query.get("ref_name", repository.default_branch), int(request.query.get("per_page", 20)))
+        if found is None:
+            raise Answer(404, {"message": "404 Commit Not Found"})
+        return [self.commit_document(repository, sha) for sha in found]
+
     @route("GET", P + "/repository/commits/{sha}")
     def get_commit(self, request, project, sha):
         repository = self._find(project)

@@ -94,6 +94,10 @@ class Repository:
         """The commits of a push, the oldest first."""
         return [self.commit(sha) for sha in self.git("rev-list", "--reverse", *([f"{before}..{after}"] if before and before != ZERO else [after])).split()]
 
+    def newest(self, branch, size):
+        """The newest commits of the branch, the newest first; None: there is no such branch."""
+        return self.git("rev-list", f"--max-count={size}", self.branches()[branch]).split() if branch in self.branches() else None
+
     def files(self, before, after):
         """(status, path before, path) of what changed: "added", "removed", "modified", "renamed"."""
         names = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "T": "modified"}

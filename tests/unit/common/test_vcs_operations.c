@@ -78,6 +78,10 @@ static void paths_are_those_that_the_providers_document(void **state)
 	} cases[] = {
 		{0, VCS_OP_STATUS, "https://api.github.com/repos/acme/network/statuses/" SHA},
 		{0, VCS_OP_BRANCH, "https://api.github.com/repos/acme/network/branches/feature%2Fx"},
+		{0, VCS_OP_COMMITS, "https://api.github.com/repos/acme/network/commits?sha=feature%2Fx&per_page=20"},
+		{4, VCS_OP_COMMITS,
+			"https://bb.example.com/rest/api/1.0/projects/ACME/repos/network/commits"
+			"?until=refs%2Fheads%2Ffeature%2Fx&limit=20"},
 		{1, VCS_OP_REPOSITORY, "https://gitlab.com/api/v4/projects/acme%2Fa%2Fb%2Fnetwork"},
 		{1, VCS_OP_LOCATE, "https://gitlab.com/api/v4/projects/17"},
 		{2, VCS_OP_LOCATE, "https://gitea.example.com/api/v1/repositories/17"},
@@ -190,6 +194,46 @@ static void pull_requests_are_read_alike(void **state)
 	}
 }
 
+static void commits_are_read_alike(void **state)
+{
+	static const struct {
+		enum vcs_dialect dialect;
+		const char *text, *at;
+	} cases[] = {
+		{VCS_GITHUB,
+			"[{\"sha\":\"" SHA "\",\"commit\":{\"message\":\"M\",\"author\":{\"name\":\"Ann\",\"date\":"
+			"\"2026-11-23T10:00:00Z\"}},\"author\":null}]",
+			"2026-11-23T10:00:00Z"},
+		{VCS_GITLAB, "[{\"id\":\"" SHA "\",\"message\":\"M\",\"author_name\":\"Ann\",\"authored_date\":\"T\"}]",
+			"T"},
+		{VCS_BITBUCKET_SERVER,
+			"{\"values\":[{\"id\":\"" SHA
+			"\",\"message\":\"M\",\"author\":{\"name\":\"Ann\"},\"authorTimestamp\":1000},{\"id\":\"" SHA
+			"\",\"authorTimestamp\":253402300800000}],\"isLastPage\":true}",
+			"1970-01-01T00:00:01.000Z"},
+		{VCS_AZURE,
+			"{\"value\":[{\"commitId\":\"" SHA
+			"\",\"comment\":\"M\",\"author\":{\"name\":\"Ann\",\"date\":\"T\"}},{\"commitId\":\"x\"}]}",
+			"T"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		json_auto_t *list = read_as(cases[i].dialect, VCS_OP_COMMITS, cases[i].text);
+		const json_t *items = json_at(list, "items"), *commit = json_array_get(items, 0);
+
+		assert_string_equal(json_string_at(commit, "sha"), SHA);
+		assert_string_equal(json_string_at(commit, "message"), "M");
+		assert_string_equal(json_string_at(commit, "author"), "Ann");
+		assert_string_equal(json_string_at(commit, "at"), cases[i].at);
+		assert_true(json_is_null(json_at(commit, "author_avatar_url")));
+		if (cases[i].dialect == VCS_BITBUCKET_SERVER)
+			assert_true(json_is_null(json_at(json_array_get(items, 1), "at")));
+		else
+			assert_int_equal(json_array_size(items), 1);
+	}
+}
+
 static void a_fork_that_is_gone_is_not_taken_for_the_repository(void **state)
 {
 	json_auto_t *pull = read_as(VCS_GITHUB, VCS_OP_PULL,
@@ -211,6 +255,7 @@ static void answers_of_another_form_are_refused(void **state)
 			assert_null(read_as(apis[api].dialect, VCS_OP_PULL, texts[i]));
 			assert_null(read_as(apis[api].dialect, VCS_OP_BRANCH, texts[i]));
 			assert_null(read_as(apis[api].dialect, VCS_OP_COMMIT, texts[i]));
+			json_decref(read_as(apis[api].dialect, VCS_OP_COMMITS, texts[i]));
 			json_decref(read_as(apis[api].dialect, VCS_OP_COMMENTS, texts[i]));
 			json_decref(read_as(apis[api].dialect, VCS_OP_HOOKS, texts[i]));
 			json_decref(read_as(apis[api].dialect, VCS_OP_PULLS, texts[i]));
@@ -303,6 +348,7 @@ int main(void)
 		cmocka_unit_test(paths_are_those_that_the_providers_document),
 		cmocka_unit_test(hostile_arguments_can_not_leave_the_path),
 		cmocka_unit_test(a_missing_argument_is_refused),
+		cmocka_unit_test(commits_are_read_alike),
 		cmocka_unit_test(pull_requests_are_read_alike),
 		cmocka_unit_test(a_fork_that_is_gone_is_not_taken_for_the_repository),
 		cmocka_unit_test(answers_of_another_form_are_refused),

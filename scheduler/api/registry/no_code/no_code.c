@@ -7,7 +7,9 @@
 #include "scheduler/api/registry/no_code/no_code_api.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/store/registry/module_inspections.h"
 #include "scheduler/store/registry/module_versions.h"
+#include "scheduler/store/registry/module_versions.sql.h"
 #include "scheduler/store/registry/modules.h"
 #include "scheduler/store/registry/modules.sql.h"
 
@@ -235,6 +237,57 @@ int no_code_modules_read(struct request *req, struct response *res, struct err *
 	if (query_includes_check(req, includes, err) < 0 || module_in_path(req, &rows, err) < 0)
 		return -1;
 	return module_respond(req, res, 200, row_of(no_code_read, &rows, 0)->id, err);
+}
+
+/* An input of the version, with the values that the settings allow. */
+static json_t *variable_shown(const char *version_id, const json_t *input, const json_t *options)
+{
+	const char *name = text_or_empty(json_string_at(input, "name"));
+	_cleanup_(freep) char *id = mem_printf("%s/%s", version_id, name);
+	json_t *allowed = json_array(), *option, *value;
+	size_t i, k;
+
+	json_array_foreach((json_t *)options, i, option)
+	{
+		if (!text_equal(json_string_at(option, "variable-name"), name))
+			continue;
+		json_array_foreach(json_object_get(option, "options"), k, value)
+		{
+			_cleanup_(freep) char *text = json_text(value);
+
+			json_array_append_new(
+				allowed, json_string(json_is_string(value) ? json_string_value(value) : text));
+		}
+	}
+	return resource_new("registry-module-variables", id,
+		json_pack("{ss ss ss sb sb so}", "name", name, "type", text_or_empty(json_string_at(input, "type")),
+			"description", text_or_empty(json_string_at(input, "description")), "required",
+			json_bool_at(input, "required", false), "sensitive", json_bool_at(input, "sensitive", false),
+			"options", allowed),
+		NULL);
+}
+
+/* The inputs of a version of the module, for a form. 404 while the version is not inspected. */
+int no_code_variables_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, version = ROWS_INIT;
+	json_auto_t *description = NULL, *options = NULL;
+	const char *version_id;
+	json_t *list, *input;
+	size_t i;
+
+	if (module_in_path(req, &rows, err) < 0 ||
+		module_version_find(req->store, row_of(no_code_read, &rows, 0)->module_id, param(req, "module_version"),
+			&version, err) < 0)
+		return -1;
+	version_id = row_of(module_version, &version, 0)->id;
+	if (module_inspection_read(req->store, version_id, &description, err) < 0)
+		return -1;
+	options = json_shown(row_of(no_code_read, &rows, 0)->options);
+	list = json_array();
+	json_array_foreach(json_at(description, "root.inputs"), i, input)
+		json_array_append_new(list, variable_shown(version_id, input, options));
+	return respond_resource(res, 200, list);
 }
 
 int no_code_modules_update(struct request *req, struct response *res, struct err *err)

@@ -174,6 +174,26 @@ int registry_providers_create(struct request *req, struct response *res, struct 
 	return provider_show(req, res, 201, &rows, err);
 }
 
+/* Only tags can be changed. go-tfe sends no type. */
+int registry_providers_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct registry_provider_row *provider;
+	json_t *data = json_object_get(req->body, "data");
+
+	if (registry_provider_in_path(req, &rows, err) < 0)
+		return -1;
+	if (!*text_or_empty(json_string_at(data, "type")))
+		json_object_set_new(data, "type", json_string("registry-providers"));
+	if (body_check(req, "registry-providers", err) < 0)
+		return -1;
+	provider = row_of(registry_provider, &rows, 0);
+	registry_audit(req, "registry-providers", provider->id);
+	if (registry_tags_take(req, TAGGED_PROVIDER, provider->id, provider->organization_id, err) < 0)
+		return -1;
+	return provider_show(req, res, 200, &rows, err);
+}
+
 int registry_providers_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
