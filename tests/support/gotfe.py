@@ -15,11 +15,16 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from support.api import Api
+from support.documents import document
+from support.gitea import Gitea
+from support.modules import Modules
 from support.process import clean_environment
 from support.runyard import KEYS, Scheduler
 from support.servers import ROOT, Broker, Postgres, Redis
 from support.site import FullSite, new_folder, release_all, sandbox_kind
 from support.vcs_fakes import GitHub
+from support.wait import until
 
 LIST = ROOT / "tests/gotfe.txt"
 # These tests set environment variables that all others read (each other's, too), or expect their objects on the first
@@ -29,11 +34,14 @@ ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_Gene
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|Workspaces|TerraformVersions|OPAVersions|SentinelVersions|SCIMGroups|SCIMGroupMappings|SCIMTokens)_")
 # These tests run only for an API with features in beta, which some others refuse.
-BETA = re.compile(r"_Beta_|RegistryNoCodeModules|RegistryModulesUpdate_|^TestTestRuns|CreateForRegistryModule|WithTesting$|RegistryModulesCreateWithVCSConnection_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|RegistryModulesCreateBranchBasedWithVCSConnection$|AddPolicyOverrides|^TestProviderSets|MultipleTokens")
+BETA = re.compile(r"_Beta_|_Beta$|RegistryNoCodeModule|RegistryModules?Update|RegistryModulesListCommit$|RegistryModulesCreateMonorepo|^TestTestRuns|CreateForRegistryModule|WithTesting$|RegistryModulesCreateWithVCSConnection_|TokenTTLPolicies|AuditConfiguration|TagSelectors|RunTasks$|RegistryModulesShowVersion|RegistryModulesCreateBranchBasedWithVCSConnection$|AddPolicyOverrides|^TestProviderSets|MultipleTokens")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
-REPOSITORY = "acme/policies"  # at the fake of GitHub
-MODULE = "acme/terraform-null-network"
+OWNER = "acme"
+REPOSITORY = f"{OWNER}/policies"  # at the fake of GitHub, or at Gitea
+MODULE = f"{OWNER}/terraform-null-network"
+NO_CODE = f"{OWNER}/terraform-null-service"
+VARIABLE = 'variable "word" {\n  default = "hello"\n}\n'
 USER = "admin-security-maintenance"  # whom a test searches
 ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "SUPPORT", "SECURITY_MAINTENANCE", "VERSION_MAINTENANCE")
 
@@ -118,7 +126,8 @@ class Suite:
 
 
 class Stack:
-    def __init__(self, slots):
+    def __init__(self, slots, gitea=False):
+        """gitea: the repositories are those of a real Gitea."""
         self.folder = new_folder("gotfe")
         self.echo = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
         threading.Thread(target=self.echo.serve_forever, daemon=True).start()
@@ -126,13 +135,20 @@ class Stack:
         postgres, redis, bus = self.servers
         self.site = FullSite(self.folder, bus, postgres, sandbox_kind(), redis)
         self.site.worker.options["slots"] = slots
-        self.github = GitHub(self.folder)
+        self.provider, self.host = ("gitea", Gitea(self.folder / "gitea").start()) if gitea else ("github", GitHub(self.folder))
+        if gitea:
+            self.host.organization(OWNER)
         self.policies()
         self.module()
 
+    def repository(self, identifier, files):
+        if self.provider == "github":
+            return self.host.repository(identifier, files)
+        return self.host.repository(identifier.partition("/")[2], files, OWNER)
+
     def policies(self):
         """The repository of the tests' policy sets and workspaces."""
-        repository = self.github.repository(REPOSITORY, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
+        repository = self.repository(REPOSITORY, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
         repository.copy.git("checkout", "--quiet", "-b", "policies")
         policies = {f"policy-sets/{name}/sentinel.hcl": 'policy "one" {\n  source = "./one.sentinel"\n}\n' for name in ("foo", "bar")}
         sources = {f"policy-sets/{name}/one.sentinel": "main = rule { true }\n" for name in ("foo", "bar")}
@@ -140,7 +156,22 @@ class Stack:
 
     def module(self):
         """The repository of the tests' modules."""
-        self.github.repository(MODULE, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
+        self.repository(MODULE, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
+        copy = self.repository(NO_CODE, {"main.tf": VARIABLE}).copy
+        for tag in ("v1.0.0", "v1.0.1"):
+            copy.commit_and_push()
+            copy.tag(tag)
+
+    def no_code(self):
+        """A no-code module with a variable. Returns its id."""
+        org = Api(self.site.api.url, self.site.api.token, self.site.api.post("organizations", document("organizations", {"name": "no-code", "email": "no-code@example.com"})).data["id"])
+        modules = Modules(org)
+        modules.publish("words", "1.0.0", {"main.tf": VARIABLE})
+        module = modules.read("words")["id"]
+        made = org.post(f"organizations/{org.organization}/no-code-modules", document(
+            "no-code-modules", {"version-pin": "1.0.0"}, **{"registry-module": {"data": {"type": "registry-modules", "id": module}}})).data["id"]
+        until(lambda: org.call("GET", f"no-code-modules/{made}/versions/1.0.0/module-variables").status == 200, "the module is inspected")
+        return made
 
     def start(self):
         self.site.start()
@@ -157,8 +188,9 @@ class Stack:
     def environment(self):
         token = self.site.api.token
         roles = {f"TFE_ADMIN_{role}_TOKEN": token for role in ROLES}
-        github = {"GITHUB_URL": self.github.url, "GITHUB_API_URL": self.github.api_url, "OAUTH_CLIENT_GITHUB_TOKEN": "good-token", "GITHUB_POLICY_SET_IDENTIFIER": REPOSITORY,
-                  "GITHUB_REGISTRY_MODULE_IDENTIFIER": MODULE}
+        github = {"GITHUB_URL": self.host.url, "GITHUB_API_URL": self.host.api_url, "VCS_PROVIDER": self.provider,
+                  "OAUTH_CLIENT_GITHUB_TOKEN": "good-token" if self.provider == "github" else self.host.token, "GITHUB_POLICY_SET_IDENTIFIER": REPOSITORY,
+                  "GITHUB_REGISTRY_MODULE_IDENTIFIER": MODULE, "GITHUB_REGISTRY_NO_CODE_MODULE_IDENTIFIER": NO_CODE, "NO_CODE_MODULE_ID": self.no_code()}
         return clean_environment(TFE_ADDRESS=self.site.scheduler.url, TFE_TOKEN=token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{self.echo.server_port}/", **roles, **github)
 
     def release(self):
@@ -167,8 +199,9 @@ class Stack:
             release_all([*self.servers, site.scheduler, site.worker, site.notifier, site.receiver])
         finally:
             self.echo.shutdown()
-            self.github.release()
-        self.github.check()
+            self.host.release()
+        if self.provider == "github":
+            self.host.check()
 
 
 def listed():
@@ -207,6 +240,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="gotfe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", help="all tests of go-tfe, not only the listed ones")
+    parser.add_argument("--gitea", action="store_true", help="with the repositories of a real Gitea instead of a fake of GitHub")
     parser.add_argument("--verbose", action="store_true", help="the output of every test, not only of those that failed")
     parser.add_argument("--parallel", type=int, default=8, help="how many tests run at once")
     parser.add_argument("--timeout", type=int, default=1700, help="how many seconds they all may take")
@@ -218,7 +252,7 @@ def arguments():
 def main():
     options = arguments()
     began = time.monotonic()
-    stack = Stack(slots=4)
+    stack = Stack(slots=4, gitea=options.gitea)
     try:
         suite = Suite(options.suite.resolve(), stack.start().environment(), options)
         names = chosen(suite, options)
