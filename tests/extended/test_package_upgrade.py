@@ -26,7 +26,7 @@ def releases(tmp_path_factory):
     """{version: folder} of two releases, the older one first."""
     folders = [Path(name) for name in filter(None, os.environ.get("RUNYARD_RELEASES", "").split(":"))]
     if not folders:
-        for version in "9.9.8-test.1", "9.9.9-test.1":
+        for version in "9.9.8", "9.9.9":
             folders.append(tmp_path_factory.mktemp("release") / version)
             run(ROOT / "deploy/release", version, "--draft", "--systems", ",".join(SYSTEMS), "--architectures", "amd64", "--output", folders[-1])
     return {next(folder.glob("*-chart.tgz")).name.removeprefix("runyard-").removesuffix("-chart.tgz"): folder for folder in folders}
