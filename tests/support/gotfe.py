@@ -135,7 +135,7 @@ class Stack:
         postgres, redis, bus = self.servers
         self.site = FullSite(self.folder, bus, postgres, sandbox_kind(), redis)
         self.site.worker.options["slots"] = slots
-        self.provider, self.host = ("gitea", Gitea(self.folder / "gitea").start()) if gitea else ("github", GitHub(self.folder))
+        self.provider, self.host = ("gitea", Gitea(self.folder).start()) if gitea else ("github", GitHub(self.folder))
         if gitea:
             self.host.organization(OWNER)
         self.policies()
