@@ -57,7 +57,7 @@ def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
 
 def test_an_apply_that_is_killed_in_an_upload_goes_on(migrate, moved, theirs):
     """The archive takes long enough that the program is in its upload when the platform is listed."""
-    large = zip_of({"terraform-provider-large_v1.0.0": os.urandom(96 << 20)})
+    large = zip_of({"terraform-provider-large_v1.0.0": os.urandom(48 << 20)})
     moved.providers.publish("large", "1.0.0", {LINUX: large})
     path = theirs.path("large", "versions", "1.0.0", "platforms")
     migrate.run("plan")
