@@ -124,6 +124,7 @@ VIEWS = {
     "/app/:org/settings/policy-sets?id=:set": "Parameters",
     "/app/:org/settings/policies?id=:policy": "Rego",
     "/app/:org/settings/variable-sets?id=:varset": "Variables",
+    "/app/:org/settings/provider-sets?id=:provider_set": "Configuration",
 }
 
 # The pages that the server renders, with their headings.
@@ -239,6 +240,8 @@ class RichSite:
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": say("Common values"), "description": say("For all"), "priority": True},
                   {"workspaces": [{"type": "workspaces", "id": ids["net-prod"]}]})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "region", "value": say("us-east-1"), "category": "terraform"})
+        self.make("provider_set", f"{self.base}/provider-sets", "provider-sets", {"name": "aws", "description": say("For all"), "provider-source": "hashicorp/aws", "configuration-hcl": 'provider "aws" {} # ' + say("ours")},
+                  {"workspaces": [{"type": "workspaces", "id": ids["net-prod"]}]})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": say("Modules"), "value": "a private key"})
         api.post(f"{place}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": "prod"}}]})
         self.make("trigger", f"{place}/run-triggers", "run-triggers", {}, {"sourceable": {"type": "workspaces", "id": ids["storage"]}})

@@ -15,7 +15,7 @@
  *     *.tar.gz, *.json      downloads that are too large for the claim, and uploads; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
  *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
- *                           in its working directory
+ *                           in its working directory; with provider sets, zz_runyard_providers.tf
  *         state/            terraform.tfstate, where the override's local backend keeps it
  *         workspaces/NAME/  terraform.tfstate, a link to that file, for the engine's workspace NAME. "default" has
  *                           none: the backend's path names the file itself
@@ -56,6 +56,7 @@ struct workdir {
 	}
 
 #define WORKDIR_OVERRIDE    "zz_runyard_override.tf"
+#define WORKDIR_PROVIDERS   "zz_runyard_providers.tf" /* the provider sets (engine/provider_sets.h) */
 #define WORKDIR_STATE       "state/terraform.tfstate"
 #define WORKDIR_WORKSPACES  "workspaces"
 #define WORKDIR_PLAN        "out/plan"

@@ -110,6 +110,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->replaces = json_at(source, "replace-addrs");
 	to->invokes = json_at(source, "invoke-addrs");
 	to->credentials = json_at(source, "credentials");
+	to->provider_sets = json_at(source, "provider-sets");
 	to->generate = json_bool_at(source, "generate-config", false);
 	to->query = json_bool_at(source, "query", false);
 	to->test = json_at(source, "test");

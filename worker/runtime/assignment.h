@@ -58,6 +58,7 @@ struct assignment {
 	struct variable *variables; /* owned array, in increasing precedence */
 	size_t variable_count;
 	const json_t *targets, *replaces, *invokes; /* arrays of addresses */
+	const json_t *provider_sets;                /* unchecked (engine/provider_sets.h); or NULL */
 	const json_t *credentials;                  /* unchecked (identity/credentials.h); or NULL */
 };
 

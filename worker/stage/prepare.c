@@ -12,6 +12,7 @@
 #include "proto/capabilities.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/ephemeral.h"
+#include "worker/engine/provider_sets.h"
 #include "worker/exec/access.h"
 #include "worker/git/pointers.h"
 #include "worker/metrics.h"
@@ -252,6 +253,10 @@ static void unpack(void *data)
 	unpacking->folder = beneath_open(job->dir.root, job->folder, O_RDONLY | O_DIRECTORY, 0);
 	if (unpacking->folder < 0) {
 		err_errno(&unpacking->err, job->folder);
+		return;
+	}
+	if (provider_sets_write(unpacking->folder, &job->assignment, &unpacking->err) < 0) {
+		close(unpacking->folder);
 		return;
 	}
 	job->has_modules = job->assignment.test || folder_calls_modules(unpacking->folder);

@@ -6,7 +6,7 @@
  * Reuses the result of init, for the apply of the plan on any worker, and for a later plan on this worker whose init
  * would give the same result. The key of such plans is the digest of all inputs of init:
  *
- *  - the unpacked configuration with its lock file, and the working directory in it;
+ *  - the unpacked configuration with its lock file, and the working directory in it; the provider sets;
  *  - the engine's binary;
  *  - the organization's id, and the access to its registries: credentials, and with modules the job's whole
  *    environment, the workspace's SSH key, and the configurations of its dynamic credentials, whose tokens are the
@@ -195,6 +195,8 @@ void init_key_make(struct job *job, const char *configuration)
 
 	if (job->host->hooks->present[HOOK_PRE_PLAN] || job->assignment.test) /* it may change any of them after this */
 		return;
+	if (job->assignment.provider_sets)
+		json_array_append(key, (json_t *)job->assignment.provider_sets);
 	if (add_engine(job, key) < 0)
 		return;
 	add_environment(job, key);

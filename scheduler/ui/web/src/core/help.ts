@@ -38,6 +38,7 @@ export const helpRows: readonly (readonly [pattern: string, section: string])[] 
 	["/app/:org/settings/policy-sets", "platform#how-do-i-enforce-rules"],
 	["/app/:org/settings/policies", "users-checks#write-a-policy"],
 	["/app/:org/settings/variable-sets", "platform#how-do-i-give-values-to-many-workspaces"],
+	["/app/:org/settings/provider-sets", "platform#how-do-i-configure-providers-of-no-code-workspaces"],
 	["/app/:org/settings/vcs-connections", "users-vcs#connect-the-server"],
 	["/app/:org/settings/maintenance-windows", "scheduler-api#maintenance-windows"],
 	["/app/:org/settings/tokens", "integrators#which-token"],

@@ -65,6 +65,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/settings/policy-sets", load: () => import("./org_settings/policy_sets.tsx") },
 	{ pattern: "/app/:org/settings/policies", load: () => import("./org_settings/policies.tsx") },
 	{ pattern: "/app/:org/settings/variable-sets", load: () => import("./org_settings/variable_sets.tsx") },
+	{ pattern: "/app/:org/settings/provider-sets", load: () => import("./provider_sets/provider_sets.tsx") },
 	{ pattern: "/app/:org/settings/vcs-connections", load: () => import("./vcs/connections.tsx") },
 	{ pattern: "/app/:org/settings/maintenance-windows", load: () => import("./org_settings/maintenance_windows.tsx") },
 	{ pattern: "/app/:org/settings/ssh-keys", load: () => import("./org_settings/ssh_keys.tsx") },

@@ -73,6 +73,7 @@ export const sections: readonly Section[] = [
 	{ key: "policy-sets", word: "Policy sets" },
 	{ key: "policies", word: "Policies" },
 	{ key: "variable-sets", word: "Variable sets" },
+	{ key: "provider-sets", word: "Provider sets" },
 	{ key: "vcs-connections", word: "VCS connections" },
 	{ key: "maintenance-windows", word: "Maintenance windows" },
 	{ key: "ssh-keys", word: "SSH keys" },
