@@ -73,12 +73,11 @@ def test_a_run_has_the_configuration_of_the_strongest_set(api, no_code, engine):
     assert wanted(api, finished(api, api.run(workspace))) == ">= 0.11.0"
     api.patch(f"provider-sets/{everywhere}", document("provider-sets", {"configuration-hcl": 'provider "time" {}\nresource "terraform_data" "mine" {}\n'}))
     broken = api.run(workspace)
-    api.wait_status(broken, "errored")
-    until(lambda: 'The provider set "everywhere" can\'t be used: line 2: a provider set is one block' in api.log(broken), "the log says why")
+    error = api.wait_status(broken, "errored")["error"]
+    assert 'The provider set "everywhere" can\'t be used: line 2: a provider set is one block' in error
     api.patch(f"provider-sets/{everywhere}", document("provider-sets", {"configuration-hcl": wants(">= 99")}))
     unmet = api.run(workspace)
     api.wait_status(unmet, "errored")
-    until(lambda: "99" in api.log(unmet), "the log says why")
     finished(api, api.run_files(api.workspace(auto_apply=True), {"main.tf": 'resource "time_static" "now" {}\n'}))  # no set applies to it
     api.delete(f"provider-sets/{everywhere}")
     destroy = api.run(workspace, is_destroy=True)

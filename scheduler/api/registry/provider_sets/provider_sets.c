@@ -176,7 +176,7 @@ static int source_check(const char *source, struct err *err)
 
 /*
  * The scheduler does not parse the text, as it parses no configuration: it is a tenant's, and a mistake of a parser
- * would concern all tenants. The worker refuses what is not one block `provider`, and its message is in the run's log
+ * would concern all tenants. The worker refuses what is not one block `provider`, and its message is the run's error
  * (worker/engine/provider_sets.h).
  */
 static int configuration_check(const char *text, struct err *err)
