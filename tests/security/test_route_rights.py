@@ -146,7 +146,7 @@ OF_WORKSPACES = {"vcs_repositories_read", "no_code_upgrade_read"}
 # Of whoever made them, and of owners.
 OF_CREATORS = {"explorer_views_update"}
 # No assessment of the workspace has ended.
-NOT_THERE_YET = {"registry_modules_commits", "assessment_results_current"}
+NOT_THERE_YET = {"assessment_results_current"}
 
 
 def test_requests_with_the_permission_are_accepted(victim, all_actors):

@@ -23,7 +23,7 @@ from support.providers import Providers, zip_of
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
 OBJECT_IN_BODY = {"gpg_keys_create", "registry_modules_connect_token", "runs_create", "queries_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "no_code_provision", "plan_exports_create"}
 # The object of these routes is there, but no content of it: no job has sent any, and this site mirrors no providers.
-NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read", "registry_mirror"}
+NO_CONTENT = {"registry_modules_commits", "states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read", "registry_mirror"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks", "loose_blobs",
