@@ -289,7 +289,7 @@ def test_tags_are_replaced(org, providers, api_site):
     assert change(**{f"key{number}": "" for number in range(11)}).status == 422
     assert org.call("PATCH", path, document("registry-providers", {})).status == 200 and tags() == {"env": "test"}
     assert org.call("PATCH", path, document("registry-modules", {})).status == 422
-    reader = people.member("reader", people.team("readers"))
+    reader = people.member("tag-reader", people.team("tag-readers"))
     assert change(reader, env="x").status == 404 and reader.call("GET", list_path).status == 200
     assert api_site.stranger().call("GET", list_path).status == 404 and change(api_site.stranger(), env="x").status == 404
     assert change().status == 200 and tags() == {}
