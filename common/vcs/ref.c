@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/json/json.h"
 
@@ -64,6 +65,27 @@ bool vcs_ref_name_valid(const char *name)
 		return false;
 	snprintf(ref, sizeof(ref), "refs/heads/%s", name);
 	return vcs_ref_valid(ref);
+}
+
+bool vcs_folder_valid(const char *path)
+{
+	static const char *const refused[] = {"", ".", "..", ".git"};
+
+	if (!path || strlen(path) > VCS_FOLDER_MAX || !is_utf8(path))
+		return false;
+	for (const char *byte = path; *byte; byte++)
+		if ((unsigned char)*byte < ' ' || *byte == 0x7f || *byte == '\\')
+			return false;
+	for (const char *part = path;; part++) {
+		size_t len = strcspn(part, "/");
+
+		for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+			if (len == strlen(refused[i]) && strncasecmp(part, refused[i], len) == 0)
+				return false;
+		part += len;
+		if (!*part)
+			return true;
+	}
 }
 
 bool vcs_sha_valid(const char *sha)

@@ -12,12 +12,16 @@
 enum {
 	VCS_REF_MAX = 1024, /* bytes of a full ref */
 	VCS_SHA_MAX = 64,   /* digits; 40 with SHA-1 */
+	VCS_FOLDER_MAX = 512,
 };
 
 /* True for a full name ("refs/heads/main") that `git check-ref-format` accepts and that is valid UTF-8. */
 bool vcs_ref_valid(const char *ref);
 /* True for a short name of a branch or tag: no leading "-", and refs/heads/<name> is valid. */
 bool vcs_ref_name_valid(const char *name);
+/* True for the clean path of a folder in a repository ("modules/network"): without empty parts, ".", "..", ".git" and
+ * control characters. */
+bool vcs_folder_valid(const char *path);
 /* True for 40 or 64 hex digits in lower case. */
 bool vcs_sha_valid(const char *sha);
 /* True for a valid sha of zeros only, by which payloads say that there is no commit. */

@@ -57,6 +57,7 @@ class FakeGit:
     def __init__(self, site, token=None):
         self.site = site
         self.worker = site.fake_worker(token)
+        self.kinds = ["fetch", "directory", "diff", "look"]  # None: a worker of an earlier version
         self.repositories = {}  # by identifier
         self.held = set()
         self.waiting = []
@@ -97,7 +98,7 @@ class FakeGit:
         while not self.stopping:
             self.worker.url = self.site.scheduler.url
             try:
-                answer = self.worker.call("POST", "git/claim", {"worker": self.worker.id, "slots": 50}, check=False)
+                answer = self.worker.call("POST", "git/claim", {"worker": self.worker.id, "slots": 50, **({"kinds": self.kinds} if self.kinds else {})}, check=False)
             except (urllib.error.URLError, OSError, http.client.HTTPException):
                 threading.Event().wait(0.05)  # the scheduler is not up
                 continue
@@ -151,7 +152,10 @@ class FakeGit:
         if sha in self.outcomes or sha not in repository.commits:
             outcome, error = self.outcomes.get(sha, ("failed", f"commit {sha} no longer exists in {job['identifier']}"))
             return self.send(job, outcome=outcome, error=error)
-        tar = tar_of(self.changes.get(sha, repository.commits[sha][1]))
+        files, folder = self.changes.get(sha, repository.commits[sha][1]), job.get("directory", "") + "/"
+        if folder != "/":
+            files = {path.removeprefix(folder): text for path, text in files.items() if path.startswith(folder)}
+        tar = tar_of(files)
         packed = gzip.compress(tar, mtime=0)
         query = f"archive?hash={hashlib.sha256(tar).hexdigest()}&size={len(tar)}"
         status = self.ask(job, "PUT", query, packed)

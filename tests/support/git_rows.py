@@ -47,10 +47,10 @@ class GitRows:
         self.ask(f"insert into git_jobs ({', '.join(names)}, pool_id) values ({', '.join(['%s'] * len(names))}, {pool})", *values, repository)
         return values[0]
 
-    def fetch(self, repository, sha, submodules=False):
+    def fetch(self, repository, sha, submodules=False, directory=""):
         """A content that a policy set waits for, and its job. Returns the content's id."""
         content, policy_set, version = self.id("vc"), self.id("polset"), self.id("polsetver")
-        self.ask("insert into vcs_contents (id, repository_id, sha, submodules, state) values (%s, %s, %s, %s, 'fetching')", content, repository, sha, submodules)
+        self.ask("insert into vcs_contents (id, repository_id, sha, submodules, directory, state) values (%s, %s, %s, %s, %s, 'fetching')", content, repository, sha, submodules, directory)
         self.ask("insert into policy_sets (id, organization_id, name, kind) values (%s, %s, %s, 'opa')", policy_set, self.organization, policy_set)
         self.ask("insert into policy_set_versions (id, policy_set_id, status) values (%s, %s, 'ingressing')", version, policy_set)
         self.ask("insert into policy_set_version_commits (policy_set_version_id, content_id, sha) values (%s, %s, %s)", version, content, sha)

@@ -37,8 +37,9 @@ struct git_task {
 	int attempt;
 	json_t *order; /* of the claim; dropped once the program has it */
 	json_t *result;
-	int top;    /* its folder, or -1 */
-	int locked; /* the repository's cache (caches.h), or -1 */
+	char *directory; /* of a fetch: the folder to pack, or NULL: the commit; owned */
+	int top;         /* its folder, or -1 */
+	int locked;      /* the repository's cache (caches.h), or -1 */
 	struct child *child;
 	struct channel channel;
 	struct keeper_lease lease;
@@ -80,6 +81,7 @@ void git_task_free(struct git_task *task)
 	free(task->kind);
 	free(task->name);
 	free(task->cache);
+	free(task->directory);
 	free(task);
 }
 
@@ -198,7 +200,8 @@ static void archive_pack_tree(void *data)
 	if (tree < 0 || task->archive < 0)
 		err_errno(&task->err, "the folder of the commit");
 	else
-		tree_pack(tree, task->archive, &limits, &task->packed, &task->err);
+		tree_pack(
+			&(struct tree_place){tree, task->directory}, task->archive, &limits, &task->packed, &task->err);
 }
 
 static void archive_packed(void *data)
@@ -505,6 +508,7 @@ struct git_task *git_task_start(const struct git_host *host, const json_t *claim
 		.token = mem_text(json_string_at(claimed, "token")),
 		.kind = mem_text(kind),
 		.cache = text_equal(kind, "diff") ? mem_text(json_string_at(claimed, "repository")) : NULL,
+		.directory = text_equal(kind, "fetch") ? mem_text(json_string_at(claimed, "directory")) : NULL,
 		.attempt = (int)json_int_at(claimed, "attempt", 0),
 		.order = json_incref((json_t *)claimed),
 		.top = -1,

@@ -13,6 +13,7 @@
 #include <archive_entry.h>
 
 #include "common/err.h"
+#include "common/vcs/ref.h"
 #include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
 #include "worker/git/pointers.h"
@@ -24,6 +25,7 @@ enum { CHUNK = 64 * 1024, POINTER_MAX = 1024, DEPTH_MAX = 200 };
 struct packing {
 	struct archive *tar, *gzip;
 	struct sha256 *digest;
+	const char *directory; /* or NULL */
 	const struct tree_limits *limits;
 	long long files, bytes, size;
 	int depth;
@@ -110,7 +112,8 @@ static int link_pack(struct packing *packing, int folder, const char *name, stru
 		return err_errno(packing->err, item->path);
 	target[len] = '\0';
 	if (!archive_link_stays(item->path, target))
-		return err_set(packing->err, ERR_INVALID, "The link %.200s leads out of the repository.", item->path);
+		return err_set(packing->err, ERR_INVALID, "The link %.200s leads out of %.200s.", item->path,
+			packing->directory ? packing->directory : "the repository");
 	item->target = target;
 	item->mode = S_IFLNK | 0777;
 	return header_write(packing, item);
@@ -242,8 +245,29 @@ static int tar_open(struct packing *packing)
 	return 0;
 }
 
-static int pack(struct packing *packing, int folder, int fd)
+/* Nothing but a folder of the commit itself: no link, and no metadata of git. */
+static int directory_open(const struct tree_place *place, int *ret_folder, struct err *err)
 {
+	const char *directory = place->directory;
+
+	if (directory && !vcs_folder_valid(directory))
+		return err_set(err, ERR_INVALID, "The source directory is not a valid path.");
+	*ret_folder = beneath_open(place->tree, directory ? directory : ".", O_RDONLY | O_DIRECTORY, 0);
+	if (*ret_folder >= 0)
+		return 0;
+	if (directory && (errno == ENOENT || errno == ENAMETOOLONG))
+		return err_set(err, ERR_INVALID, "The commit has no folder %.200s.", directory);
+	if (directory && (errno == ELOOP || errno == ENOTDIR))
+		return err_set(err, ERR_INVALID, "%.200s is no folder, or a link leads to it.", directory);
+	return err_errno(err, "the folder of the commit");
+}
+
+static int pack(struct packing *packing, const struct tree_place *place, int fd)
+{
+	_cleanup_(closep) int folder = -1;
+
+	if (directory_open(place, &folder, packing->err) < 0)
+		return -1;
 	if (gzip_open(packing, fd) < 0 || tar_open(packing) < 0 || folder_pack(packing, folder, "") < 0)
 		return -1;
 	if (archive_write_close(packing->tar) != ARCHIVE_OK)
@@ -251,15 +275,17 @@ static int pack(struct packing *packing, int folder, int fd)
 	return archive_write_close(packing->gzip) == ARCHIVE_OK ? 0 : failed(packing, packing->gzip);
 }
 
-int tree_pack(int folder, int fd, const struct tree_limits *limits, struct tree_packed *ret_packed, struct err *err)
+int tree_pack(const struct tree_place *place, int fd, const struct tree_limits *limits, struct tree_packed *ret_packed,
+	struct err *err)
 {
 	struct packing packing = {.tar = mem_check(archive_write_new()),
 		.gzip = mem_check(archive_write_new()),
 		.digest = crypto_sha256_begin(),
 		.limits = limits,
+		.directory = place->directory,
 		.pointers = json_array(),
 		.err = err};
-	int status = pack(&packing, folder, fd);
+	int status = pack(&packing, place, fd);
 
 	archive_write_free(packing.tar);
 	archive_write_free(packing.gzip);

@@ -24,10 +24,17 @@ struct tree_limits {
 	long long files, bytes;
 };
 
+/* The files to pack: those of the tree, or of one folder in it, which becomes the root of the archive. */
+struct tree_place {
+	int tree;
+	const char *directory; /* from outside; NULL: all */
+};
+
 /*
- * Writes the folder as tar.gz to fd. ERR_INVALID, with a sentence that names the path, for links that lead out, names
- * that differ in case alone, and names that are not valid UTF-8. ERR_TOO_LARGE; ERR_INTERNAL.
+ * Writes the files as tar.gz to fd. ERR_INVALID, with a sentence that names the path, for links that lead out, names
+ * that differ in case alone, names that are not valid UTF-8, and a directory that is none. ERR_TOO_LARGE; ERR_INTERNAL.
  */
-int tree_pack(int folder, int fd, const struct tree_limits *limits, struct tree_packed *ret_packed, struct err *err);
+int tree_pack(const struct tree_place *place, int fd, const struct tree_limits *limits, struct tree_packed *ret_packed,
+	struct err *err);
 
 #endif

@@ -141,7 +141,8 @@ static void claim_send(void *data)
 	source->claimed_ms = clock_boot_ms();
 	call.body = json_pack("{ss sI so}", "worker", scheduler_worker(worker->scheduler), "slots",
 		(json_int_t)(source->slots - source->busy), "kinds",
-		source->has_git ? json_pack("[ssss]", "fetch", "diff", "look", "module") : json_pack("[s]", "module"));
+		source->has_git ? json_pack("[sssss]", "fetch", "directory", "diff", "look", "module")
+				: json_pack("[s]", "module"));
 	source->claiming = scheduler_post(worker->scheduler, &call, claim_answered, source);
 }
 

@@ -272,7 +272,7 @@ class Reader:
         if repo:
             token = repo.get("oauth-token-id")
             client = index.get(("oauth-tokens " + token, token)) if token else None
-            item.attributes["vcs-repo"] = {name: repo[name] for name in ("identifier", "branch", "ingress-submodules", "tags-regex") if repo.get(name)}
+            item.attributes["vcs-repo"] = {name: repo[name] for name in ("identifier", "branch", "ingress-submodules", "tags-regex", "source-directory", "tag-prefix") if repo.get(name)}
             item.attributes["vcs-repo"]["connection"] = (client or "oauth-clients/?").partition("/")[2] if token else f"github-app {repo.get('github-app-installation-id')}"
 
     @staticmethod

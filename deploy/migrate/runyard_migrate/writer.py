@@ -186,7 +186,8 @@ class Writer:
             document["attributes"] = {name: value for name, value in document["attributes"].items() if name not in unset}
             return self.post(item, path, {"data": document})
         repo["display-identifier"] = repo["identifier"]
-        return self.post(item, path + "/vcs", {"data": {"type": "registry-modules", "attributes": {"vcs-repo": repo}}})
+        named = {name: document["attributes"][name] for name in ("name", "provider")}
+        return self.post(item, path + "/vcs", {"data": {"type": "registry-modules", "attributes": {**named, "vcs-repo": repo}}})
 
     def create_registry_module_versions(self, item, document):
         module = self.target.items[item.owner]

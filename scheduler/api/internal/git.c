@@ -34,7 +34,7 @@ static int git_claim_wait(
 }
 
 /* Workers of an earlier version name no kinds. */
-static int kinds_read(const struct request *req, struct db_array *ret_kinds, struct err *err)
+static int kinds_read(const struct request *req, struct git_claim *claim, struct err *err)
 {
 	static const char *const earlier[] = {"fetch", "diff", "look"};
 	const json_t *kinds = json_object_get(req->body, "kinds"), *kind;
@@ -43,8 +43,12 @@ static int kinds_read(const struct request *req, struct db_array *ret_kinds, str
 	if (kinds && (!json_is_array(kinds) || json_array_size(kinds) > MAX_KINDS))
 		return err_set(err, ERR_INVALID, "'kinds' must be an array of at most %d texts", MAX_KINDS);
 	for (i = 0; !kinds && i < ARRAY_LEN(earlier); i++)
-		db_array_add(ret_kinds, earlier[i]);
-	json_array_foreach(kinds, i, kind) db_array_add(ret_kinds, text_or_empty(json_string_value(kind)));
+		db_array_add(claim->kinds, earlier[i]);
+	json_array_foreach(kinds, i, kind)
+	{
+		db_array_add(claim->kinds, text_or_empty(json_string_value(kind)));
+		claim->directories |= text_equal(json_string_value(kind), "directory");
+	}
 	return 0;
 }
 
@@ -62,7 +66,7 @@ int git_claims(struct request *req, struct response *res, struct err *err)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
 	if (claim.slots < 1 || claim.slots > GIT_JOBS_CLAIMED)
 		return err_set(err, ERR_INVALID, "'slots' must be a whole number from 1 to %d", GIT_JOBS_CLAIMED);
-	if (kinds_read(req, &kinds, err) < 0 || git_claim_jobs(req->store, &claim, &jobs, err) < 0)
+	if (kinds_read(req, &claim, err) < 0 || git_claim_jobs(req->store, &claim, &jobs, err) < 0)
 		return -1;
 	if (json_array_size(jobs))
 		return respond_jobs(req, res, jobs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <stdio.h>
 #include <string.h>
 
 #include "common/vcs/address.h"
+#include "common/vcs/ref.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/lookup.h"
@@ -15,22 +15,34 @@
 #include "scheduler/store/vcs/tokens.h"
 #include "scheduler/store/vcs/tokens.sql.h"
 
-/* Modules whose versions are the tags of a repository named terraform-PROVIDER-NAME, or commits of its branch. */
+/* Modules whose versions are the tags of a repository, or commits of its branch. Their names are those of the request,
+ * or of the repository: terraform-PROVIDER-NAME. */
 
 #define REPO       "/data/attributes/vcs-repo"
 #define IDENTIFIER REPO "/identifier"
 #define BRANCH     REPO "/branch"
 #define VERSION    "/data/attributes/initial-version"
 
-/* The module's address from the name of its repository. Plain git has names that end with .git. */
-static int address_read(
-	const char *identifier, char name[], size_t size, struct module_address *address, struct err *err)
+enum { MAX_TAG_PREFIX = 128 };
+
+/* The module's address from the request, or from the name of its repository. Plain git has names that end with .git.
+ * *ret_given: the request has a part of it. */
+static int address_read(const struct request *req, const char *identifier, char name[], size_t size,
+	struct module_address *address, bool *ret_given, struct err *err)
 {
 	static const char prefix[] = "terraform-", suffix[] = ".git";
 	const char *last = strrchr(identifier, '/');
 	char *provider, *rest;
 	size_t len;
 
+	*address = (struct module_address){.registry_name = REGISTRY_PRIVATE, .namespace = ""};
+	if (body_text(req, "name", &address->name, err) < 0 || body_text(req, "provider", &address->provider, err) < 0)
+		return -1;
+	address->name = text_or_null(text_or_empty(address->name));
+	address->provider = text_or_null(text_or_empty(address->provider));
+	*ret_given = address->name || address->provider;
+	if (address->name && address->provider)
+		return 0;
 	text_copy(name, size, last ? last + 1 : identifier);
 	len = strlen(name);
 	if (len > strlen(suffix) && text_equal(name + len - strlen(suffix), suffix))
@@ -38,10 +50,11 @@ static int address_read(
 	provider = name + strlen(prefix);
 	rest = text_starts(name, prefix) ? strchr(provider, '-') : NULL;
 	if (!rest)
-		return err_at(err, IDENTIFIER, "Identifier must name a repository terraform-PROVIDER-NAME");
+		return err_at(err, IDENTIFIER,
+			"Identifier must name a repository terraform-PROVIDER-NAME if name and provider are not given");
 	*rest = '\0';
-	*address = (struct module_address){
-		.registry_name = REGISTRY_PRIVATE, .namespace = "", .name = rest + 1, .provider = provider};
+	address->name = address->name ? address->name : rest + 1;
+	address->provider = address->provider ? address->provider : provider;
 	return 0;
 }
 
@@ -58,7 +71,9 @@ static int use_read(struct request *req, const char *organization_id, const stru
 	*use = (struct vcs_use){.organization_id = organization_id,
 		.identifier = text_or_empty(input->identifier),
 		.branch = text_or_empty(input->branch),
-		.tags_regex = ""};
+		.tags_regex = "",
+		.source_directory = text_or_empty(input->source_directory),
+		.tag_prefix = text_or_empty(input->tag_prefix)};
 	if (vcs_source_find(req->store, &ids, &use->source, err) < 0)
 		return -1;
 	if (vcs_identifier_check(use->source.dialect, use->identifier, err) < 0) {
@@ -91,15 +106,16 @@ static int connect_respond(struct request *req, struct response *res, const char
 	struct vcs_use use;
 	char name[256];
 	struct id id;
+	bool given;
 
 	if (use_read(req, organization_id, input, &use, err) < 0 ||
-		address_read(use.identifier, name, sizeof(name), &address, err) < 0)
+		address_read(req, use.identifier, name, sizeof(name), &address, &given, err) < 0)
 		return -1;
 	address.organization_id = organization_id;
 	if (version_read(req, &version, err) < 0)
 		return -1;
 	if (registry_module_create_connected(req->store, &address, &use, version, &id, err) < 0) {
-		if (err->kind == ERR_INVALID && !text_equal(err->pointer, VERSION))
+		if (err->kind == ERR_INVALID && !given && !text_equal(err->pointer, VERSION))
 			text_copy(err->pointer, sizeof(err->pointer), IDENTIFIER);
 		return -1;
 	}
@@ -126,43 +142,54 @@ static int mechanism_read(
 	return 0;
 }
 
+/* The folder of the module, and the prefix of its tags. */
+static int part_check(const struct vcs_repo_input *input, struct err *err)
+{
+	const char *directory = text_or_empty(input->source_directory), *prefix = text_or_empty(input->tag_prefix);
+	_cleanup_(freep) char *tag = mem_printf("%s0.0.0", prefix);
+
+	if (*directory && !vcs_folder_valid(directory))
+		return err_at(err, REPO "/source-directory",
+			"Source directory must be the relative path of a folder, such as modules/network");
+	if (strlen(prefix) > MAX_TAG_PREFIX)
+		return err_at(
+			err, REPO "/tag-prefix", "Tag prefix is too long (maximum is %d characters)", MAX_TAG_PREFIX);
+	if (!vcs_ref_name_valid(tag))
+		return err_at(err, REPO "/tag-prefix", "Tag prefix can't be the beginning of a tag");
+	return 0;
+}
+
 static int input_read(const struct request *req, struct vcs_repo_input *input, struct err *err)
 {
-	static const char *const unavailable[] = {"source-directory", "tag-prefix"};
-	const json_t *repo = json_at(req->body, "data.attributes.vcs-repo");
 	const char *branch;
-	char pointer[64];
 
 	if (body_check(req, "registry-modules", err) < 0 || vcs_repo_input_read(req, input, err) < 0)
 		return -1;
 	if (!input->sent || input->disconnect)
 		return err_at(err, REPO, "VCS repo must be given");
-	if (mechanism_read(req, input, &branch, err) < 0)
-		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(unavailable); i++) {
-		if (!*text_or_empty(json_string_at(repo, unavailable[i])))
-			continue;
-		snprintf(pointer, sizeof(pointer), REPO "/%s", unavailable[i]);
-		return err_at(
-			err, pointer, "Modules in a part of a repository are not available: its root is the module");
-	}
-	return 0;
+	return mechanism_read(req, input, &branch, err) < 0 ? -1 : part_check(input, err);
 }
 
 /* ---- changes ---- */
 
 int registry_repository_take(const struct request *req, const struct registry_module_row *module, struct err *err)
 {
+	json_auto_t *used = json_shown(module->repository);
 	struct vcs_repo_input input;
 	const char *branch;
+	struct vcs_use use;
 
-	if (vcs_repo_input_read(req, &input, err) < 0 || mechanism_read(req, &input, &branch, err) < 0)
+	if (vcs_repo_input_read(req, &input, err) < 0 || mechanism_read(req, &input, &branch, err) < 0 ||
+		part_check(&input, err) < 0)
 		return -1;
-	if (!input.sent || !branch)
+	if (!input.sent || (!branch && !input.source_directory && !input.tag_prefix))
 		return 0;
 	if (!module->repository)
 		return err_at(err, REPO, "The module has no repository");
-	return registry_module_set_branch(req->store, module->id, branch, err);
+	use = (struct vcs_use){.branch = vcs_repo_text(branch, used, "branch"),
+		.source_directory = vcs_repo_text(input.source_directory, used, "source-directory"),
+		.tag_prefix = vcs_repo_text(input.tag_prefix, used, "tag-prefix")};
+	return registry_module_set_source(req->store, module->id, &use, err);
 }
 
 /* ---- commits ---- */

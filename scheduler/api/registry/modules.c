@@ -53,9 +53,14 @@ static const char *mechanism_of(const char *repository)
 static json_t *repository_shown(const struct store *store, const char *repository)
 {
 	json_t *shown = vcs_repo_shown(store, repository);
+	json_auto_t *used = json_shown(repository);
 
 	if (json_is_object(shown))
-		json_object_set_new(shown, "tags", json_boolean(text_equal(mechanism_of(repository), "git_tag")));
+		json_object_update_new(shown,
+			json_pack("{sb so so}", "tags", text_equal(mechanism_of(repository), "git_tag"),
+				"source-directory",
+				json_string_or_null(text_or_null(json_string_at(used, "source-directory"))),
+				"tag-prefix", json_string_or_null(text_or_null(json_string_at(used, "tag-prefix")))));
 	return shown;
 }
 

@@ -104,7 +104,8 @@ int vcs_repo_input_read(const struct request *req, struct vcs_repo_input *ret_in
 	const struct {
 		const char *name, **text;
 	} texts[] = {{"identifier", &input.identifier}, {"branch", &input.branch}, {"tags-regex", &input.tags_regex},
-		{"oauth-token-id", &input.token_id}, {"github-app-installation-id", &input.installation_id}};
+		{"oauth-token-id", &input.token_id}, {"github-app-installation-id", &input.installation_id},
+		{"source-directory", &input.source_directory}, {"tag-prefix", &input.tag_prefix}};
 
 	if (repo && !json_is_object(repo) && !json_is_null(repo))
 		return err_at(err, REPO, "VCS repo must be an object");

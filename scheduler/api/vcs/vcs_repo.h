@@ -18,6 +18,7 @@ struct vcs_repo_input {
 	bool sent;       /* the body has the attribute */
 	bool disconnect; /* it is null */
 	const char *identifier, *branch, *tags_regex, *token_id, *installation_id;
+	const char *source_directory, *tag_prefix; /* of modules */
 	bool submodules_sent, ingress_submodules;
 };
 /* ERR_INVALID with a pointer for a wrong type, a bad branch and a bad regular expression. */

@@ -60,6 +60,14 @@ static void claimed_add(struct claiming *c, int row, json_t *jobs)
 		claim_failed(c->store, id, token, &why);
 		return;
 	}
+	/* An earlier worker would send the whole repository. */
+	if (json_object_get(order, "directory") && !c->claim->directories) {
+		err_set(&why, ERR_UNAVAILABLE,
+			"The worker is of an earlier version: it can't fetch a part of a commit.");
+		claim_failed(c->store, id, token, &why);
+		json_decref(order);
+		return;
+	}
 	json_object_set_new(order, "job", json_string(id));
 	json_object_set_new(order, "attempt", json_integer(picked->attempt));
 	json_object_set_new(order, "token", json_string(token));

@@ -223,13 +223,21 @@ bool vcs_files_wanted(const struct vcs_decision *d)
 
 /* ---- what is made ---- */
 
-static int content_choose(struct outcomes *o, bool submodules, struct err *err)
+/* A test bed has the files of its module's folder, as the module's versions have. */
+static int content_choose(struct outcomes *o, const struct vcs_subject_row *row, struct id *ret_content,
+	bool *ret_stored, struct err *err)
 {
-	const struct vcs_commit commit = {o->d->repository_id, o->d->event.sha, submodules};
+	const struct vcs_commit commit = {o->d->repository_id, o->d->event.sha, row->submodules, row->directory};
+	struct id *shared = &o->contents[row->submodules];
+	bool *stored = &o->stored[row->submodules];
 
-	if (o->contents[submodules].text[0])
-		return 0;
-	return vcs_content_of(o->d->store, &commit, &o->contents[submodules], &o->stored[submodules], err);
+	if (*row->directory)
+		return vcs_content_of(o->d->store, &commit, ret_content, ret_stored, err);
+	if (!shared->text[0] && vcs_content_of(o->d->store, &commit, shared, stored, err) < 0)
+		return -1;
+	*ret_content = *shared;
+	*ret_stored = *stored;
+	return 0;
 }
 
 static void run_add(struct outcomes *o, const struct vcs_subject_row *row, struct subject_outcome *item)
@@ -251,13 +259,15 @@ static void run_add(struct outcomes *o, const struct vcs_subject_row *row, struc
 static int version_add(
 	struct outcomes *o, const struct vcs_subject_row *row, struct subject_outcome *item, struct err *err)
 {
-	if (content_choose(o, row->submodules, err) < 0)
+	struct id content;
+	bool stored;
+
+	if (content_choose(o, row, &content, &stored, err) < 0)
 		return -1;
 	item->version = id_new(row->policy_set ? "polsetver" : "cv");
 	json_array_append_new(row->policy_set ? o->policy_versions : o->configurations,
 		json_pack("{ss ss ss sb}", "id", item->version.text, row->policy_set ? "policy_set_id" : "workspace_id",
-			row->id, "content_id", o->contents[row->submodules].text, "stored",
-			o->stored[row->submodules]));
+			row->id, "content_id", content.text, "stored", stored));
 	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN)
 		o->made++;
 	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN && !row->policy_set)

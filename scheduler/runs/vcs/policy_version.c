@@ -12,7 +12,7 @@ int vcs_policy_version_begin(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *detail = NULL, *versions = NULL;
 	struct vcs_ingress ingress = {.event_id = event_id, .sha = sha};
-	struct vcs_commit commit = {.sha = sha};
+	struct vcs_commit commit = {.sha = sha, .directory = ""};
 	const struct vcs_policy_repository_read_row *row;
 	struct id content;
 	bool stored;

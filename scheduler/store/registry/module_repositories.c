@@ -32,7 +32,8 @@ static int connect_in(void *data, struct err *err)
 	if (vcs_repository_of_use(c->store, c->use, &repository, err) < 0 ||
 		registry_module_create(c->store, c->address, &c->id, err) < 0 ||
 		db_query(c->store->db, NULL, err, registry_module_connect, .id = c->id.text,
-			.repository_id = repository.text, .branch = c->use->branch) < 0)
+			.repository_id = repository.text, .branch = c->use->branch,
+			.source_directory = c->use->source_directory, .tag_prefix = c->use->tag_prefix) < 0)
 		return -1;
 	return *c->use->branch ? version_request(c, repository.text, err)
 			       : vcs_look_now(c->store, repository.text, err);
@@ -49,15 +50,16 @@ int registry_module_create_connected(struct store *store, const struct module_ad
 	return 0;
 }
 
-int registry_module_set_branch(struct store *store, const char *id, const char *branch, struct err *err)
+int registry_module_set_source(struct store *store, const char *id, const struct vcs_use *use, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, registry_module_set_branch, .id = id, .branch = branch) < 0)
+	if (db_query(store->db, &rows, err, registry_module_set_source, .id = id, .branch = use->branch,
+		    .source_directory = use->source_directory, .tag_prefix = use->tag_prefix) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	if (test_bed_follow(store, id, err) < 0)
 		return -1;
-	return vcs_look_now(store, row_of(registry_module_set_branch, &rows, 0)->repository_id, err);
+	return vcs_look_now(store, row_of(registry_module_set_source, &rows, 0)->repository_id, err);
 }

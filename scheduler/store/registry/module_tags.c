@@ -73,7 +73,10 @@ int module_content_end(struct store *store, const char *content_id, const char *
 static int content_of(struct store *store, const struct module_tags_pick_row *module, const char *sha,
 	struct id *ret_content, bool *ret_stored, struct err *err)
 {
-	const struct vcs_commit commit = {.repository_id = module->repository_id, .sha = sha, .submodules = true};
+	const struct vcs_commit commit = {.repository_id = module->repository_id,
+		.sha = sha,
+		.submodules = true,
+		.directory = module->source_directory};
 
 	return vcs_content_of(store, &commit, ret_content, ret_stored, err);
 }
@@ -102,7 +105,8 @@ static int tags_take(struct store *store, const struct module_tags_pick_row *mod
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err, module_tags_new, .module_id = module->id,
-		    .repository_id = module->repository_id, .max = MAX_NEW, .versions_max = MAX_MODULE_VERSIONS) < 0)
+		    .repository_id = module->repository_id, .tag_prefix = module->tag_prefix, .max = MAX_NEW,
+		    .versions_max = MAX_MODULE_VERSIONS) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		if (tag_take(store, module, row_of(module_tags_new, &rows, i), err) < 0)

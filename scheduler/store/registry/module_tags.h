@@ -5,9 +5,9 @@
 /*
  * Versions from a repository, whose files a worker fetches once.
  *
- * A module without a branch has a version for each tag that is a semantic version, with or without a leading v. A
- * version keeps its commit when its tag is moved or deleted; its error names a moved tag. A version that a user deleted
- * is not created again.
+ * A module without a branch has a version for each tag that is its prefix and a semantic version, with or without a
+ * leading v. The files are those of its source directory. A version keeps its commit when its tag is moved or deleted;
+ * its error names a moved tag. A version that a user deleted is not created again.
  *
  * A module with a branch has the versions that users request. Each is the commit that the user has named, or the head
  * of the branch at that time. It is pending until the VCS thread has found the commit.

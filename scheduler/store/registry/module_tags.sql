@@ -21,8 +21,8 @@ where exists (select 1 from registry_modules where repository_id = :repository_i
 -- Locks a module whose repository the VCS thread has to look at. A requested version without a commit waits for a look
 -- that has ended after the request.
 -- index: registry_module_versions_requested, registry_modules_tags_due
--- gives: id text, repository_id text null, branch text, provider text
-select m.id, m.repository_id, m.branch, coalesce(c.provider, 'github_app') as provider
+-- gives: id text, repository_id text null, branch text, source_directory text, tag_prefix text, provider text
+select m.id, m.repository_id, m.branch, m.source_directory, m.tag_prefix, coalesce(c.provider, 'github_app') as provider
 from registry_modules m
 left join vcs_repositories r on r.id = m.repository_id
 left join vcs_connections c on c.id = r.connection_id
@@ -37,21 +37,22 @@ limit 1
 for no key update of m skip locked;
 
 -- statement: module_tags_new
--- Tags of the module's repository that are semantic versions, with or without a leading v, and that are no
--- versions yet: the newest first, at most :max, and no more than the module may have.
+-- Tags of the module's repository that are semantic versions after the module's prefix, with or without a leading v,
+-- and that are no versions yet: the newest first, at most :max, and no more than the module may have.
 -- index: registry_module_versions_version, registry_removed_versions_pkey, vcs_refs_pkey
--- takes: module_id text, repository_id text, max bigint, versions_max bigint
+-- takes: module_id text, repository_id text, tag_prefix text, max bigint, versions_max bigint
 -- gives: version text, tag text, sha text
 select x.version, x.tag, x.sha
 from (
-    select distinct on (version) regexp_replace(t.tag, '^v', '') as version, t.tag, t.sha
+    select distinct on (version) regexp_replace(t.word, '^v', '') as version, t.tag, t.sha
     from (
-        select substr(f.name, length('refs/tags/') + 1) as tag, f.sha
+        select substr(f.name, length('refs/tags/') + 1) as tag,
+            substr(f.name, length('refs/tags/' || :tag_prefix::text) + 1) as word, f.sha
         from vcs_refs f
-        where f.repository_id = :repository_id and starts_with(f.name, 'refs/tags/') and f.sha <> ''
+        where f.repository_id = :repository_id and starts_with(f.name, 'refs/tags/' || :tag_prefix) and f.sha <> ''
     ) t
-    where length(t.tag) <= 64
-        and t.tag ~ ('^v?(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}'
+    where length(t.word) <= 64
+        and t.word ~ ('^v?(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}'
                 || '(-(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
                 || '(\.(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?'
                 || '(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$')

@@ -16,7 +16,8 @@ select m.id, m.organization_id, o.name as organization_name, m.registry_name,
             then 'setup_failed'
         when m.repository_id is null or r.looked_at is null or m.tags_due or v.any then 'pending'
         else 'no_version_tags'
-    end as status, v.versions, :vcs_used(registry_modules, id, m.id, {}) as repository,
+    end as status, v.versions, :vcs_used(registry_modules, id, m.id,
+        {, 'source-directory', vu.source_directory, 'tag-prefix', vu.tag_prefix}) as repository,
     (select n.id from no_code_modules n where n.module_id = m.id) as no_code_id,
     exists (select 1 from no_code_modules n where n.module_id = m.id and n.enabled) as no_code,
     m.created_at, m.updated_at,
@@ -169,17 +170,23 @@ returning id;
 -- statement: registry_module_connect
 -- Makes the tags of the repository the module's versions, or lets it follow a branch.
 -- index: registry_modules_pkey
--- takes: id text, repository_id text, branch text
-update registry_modules set repository_id = :repository_id, branch = :branch, tags_due = true where id = :id;
+-- takes: id text, repository_id text, branch text, source_directory text, tag_prefix text
+update registry_modules
+set repository_id = :repository_id, branch = :branch, source_directory = :source_directory, tag_prefix = :tag_prefix,
+    tags_due = true
+where id = :id;
 
--- statement: registry_module_set_branch
--- Lets the module follow another branch; '': its versions are the tags of its repository. No row: nothing changes.
+-- statement: registry_module_set_source
+-- Lets the module follow another branch, or take its versions from other tags (the branch is '') or another folder. No
+-- row: nothing changes.
 -- index: registry_modules_pkey
--- takes: id text, branch text
+-- takes: id text, branch text, source_directory text, tag_prefix text
 -- gives: repository_id text null
 update registry_modules
-set branch = :branch, tags_due = true, tests_enabled = tests_enabled and :branch <> '', updated_at = now()
-where id = :id and repository_id is not null and branch <> :branch
+set branch = :branch, source_directory = :source_directory, tag_prefix = :tag_prefix, tags_due = true,
+    tests_enabled = tests_enabled and :branch <> '', updated_at = now()
+where id = :id and repository_id is not null
+    and (branch, source_directory, tag_prefix) <> (:branch, :source_directory, :tag_prefix)
 returning repository_id;
 
 -- statement: registry_module_delete

@@ -44,6 +44,7 @@ struct git_claim {
 	const char *pool_id, *worker_id;
 	int slots;              /* at most GIT_JOBS_CLAIMED */
 	struct db_array *kinds; /* that the worker can do */
+	bool directories;       /* it can fetch a directory of a commit */
 };
 /*
  * Claims due jobs: fetches first, then diffs, modules and looks; within a kind, the organization with the fewest jobs

@@ -48,6 +48,8 @@ static void order_fetch(const struct git_order_row *row, json_t *order)
 {
 	json_object_update_new(
 		order, json_pack("{ss sb so}", "sha", row->sha, "submodules", row->submodules, "refs", refs_of(row)));
+	if (*text_or_empty(row->directory))
+		json_object_set_new(order, "directory", json_string(row->directory));
 }
 
 /* Of a pull request, the changes since the commit where it left its destination; of a new branch, since it left the

@@ -6,10 +6,10 @@
 -- index: vcs_events_commit
 -- takes: job_id text, max_refs bigint
 -- gives: kind text, repository_id text, identifier text, default_branch text null, sha text null,
--- submodules boolean null, event_kind text null, ref text null, before_sha text null, after_sha text null,
--- pull_request bigint, base text null, refs jsonb null
-select j.kind, r.id as repository_id, r.identifier, r.default_branch, v.sha, v.submodules, e.kind as event_kind,
-    e.ref, e.before_sha, e.sha as after_sha, coalesce(e.pull_request, 0) as pull_request,
+-- submodules boolean null, directory text null, event_kind text null, ref text null, before_sha text null,
+-- after_sha text null, pull_request bigint, base text null, refs jsonb null
+select j.kind, r.id as repository_id, r.identifier, r.default_branch, v.sha, v.submodules, v.directory,
+    e.kind as event_kind, e.ref, e.before_sha, e.sha as after_sha, coalesce(e.pull_request, 0) as pull_request,
     e.detail ->> 'base' as base,
     (
         select jsonb_agg(n.name)

@@ -49,8 +49,9 @@ struct vcs_use {
 	struct vcs_source source;
 	const char *identifier, *branch, *tags_regex; /* tags_regex: of workspaces */
 	bool ingress_submodules;
-	const char *policies_path;     /* of policy sets, or NULL */
-	const json_t *update_patterns; /* of policy sets: an array, or NULL */
+	const char *policies_path;                 /* of policy sets, or NULL */
+	const json_t *update_patterns;             /* of policy sets: an array, or NULL */
+	const char *source_directory, *tag_prefix; /* of modules */
 };
 /* The repository of that use. Creates its row if it is missing. */
 int vcs_repository_of_use(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err);

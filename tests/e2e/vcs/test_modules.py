@@ -151,8 +151,13 @@ def test_the_connection_is_checked(published):
     refused_at(published.connect(branch="main", tags=True), f"{repo}/branch")
     refused_at(published.connect(tags=False), f"{repo}/branch")
     refused_at(published.connect(tags="no"), f"{repo}/tags")
-    for part in ("source-directory", "tag-prefix"):
-        refused_at(published.connect(**{part: "network"}), f"{repo}/{part}")
+    for folder in ("/network", "network/", "a//b", ".", "a/../b", "..", ".git", "a/.GIT", "a\\b", "a\nb", "x" * 513, 7):
+        refused_at(published.connect(**{"source-directory": folder}), f"{repo}/source-directory")
+    for prefix in ("-app", "app..", "a b", "/", "a//", "a~", "x" * 129, ["a"]):
+        refused_at(published.connect(**{"tag-prefix": prefix}), f"{repo}/tag-prefix")
+    refused_at(published.connect({"name": "mine"}, identifier="acme/network"), f"{repo}/identifier")
+    refused_at(published.connect({"name": "-", "provider": "null"}, identifier="acme/network"), "/data/attributes/name")
+    refused_at(published.connect({"name": "mine", "provider": "NULL"}, identifier="acme/network"), "/data/attributes/provider")
     refused_at(published.connect(**{"oauth-token-id": "ot-nonsense"}), f"{repo}/oauth-token-id")
     refused_at(published.connect(**{"oauth-token-id": None}), f"{repo}/oauth-token-id")
     assert published.connect().status == 201
@@ -245,6 +250,31 @@ def test_each_commit_of_a_branch_is_tested(published):
         published.repository.commit({"main.tf": OUTPUT % word, "note": f"{word} again"})
         published.look()
         until(lambda: results() == expected, lambda: f"the commit is tested: {results()}")
+
+
+def test_a_folder_of_a_repository_is_a_module_that_init_installs(published, terraform):
+    """Of the tags with its prefix, and of a branch whose commits are tested."""
+    published.tag("inner-v1.0.0", "one")
+    published.tag("v2.0.0", "two")
+    made = published.connect({"name": published.name, "provider": "null"}, **{"source-directory": "modules/inner", "tag-prefix": "inner-"})
+    assert made.status == 201, made.text
+    published.wait({"1.0.0": "ok"})
+    assert published.content("1.0.0") == OUTPUT % "inner one"
+    user = terraform(body=f'module "used" {{\n  source  = "{HOST}/acme/{published.name}/null"\n  version = "~> 1.0"\n}}\noutput "word" {{\n  value = module.used.word\n}}\n')
+    user.init()
+    user.pipe("apply", "-auto-approve")
+    assert json.loads(user.pipe("output", "-json"))["word"]["value"] == "inner one"
+    assert not (user.folder / ".terraform/modules/used/modules").exists()
+    published.update(branch="main")
+    assert published.api.patch(published.modules.path(published.name), document(TYPE, {"test-config": {"tests-enabled": True}})).data["attributes"]["vcs-repo"]["source-directory"] == "modules/inner"
+    published.repository.commit({"modules/inner/tests/a.tftest.hcl": 'run "a" {\n  assert {\n    condition = output.word == "inner two"\n    error_message = "wrong word"\n  }\n}\n'})
+    published.look()
+    runs = ModuleTests(published.modules, published.name)
+    until(lambda: [run["attributes"]["test-status"] for run in published.api.get(runs.path("test-runs")).data] == ["pass"], "the commit is tested")
+    assert published.update(**{"source-directory": "modules/absent"}).status == 200
+    assert published.request("3.0.0").status == 201
+    published.wait({"3.0.0": "clone_failed", "1.0.0": "ok"})
+    assert published.modules.read(published.name, "3.0.0")["attributes"]["error"] == "The commit has no folder modules/absent."
 
 
 def test_a_tag_is_published_after_its_tests_have_passed(published, terraform):

@@ -17,8 +17,8 @@ def repository(http):
 
 @pytest.fixture
 def error(rows, http):
-    """error(sha): how the fetch of the commit fails."""
-    return lambda sha: rows.fetched(rows.fetch(rows.repository(rows.connection(http.url)), sha))["error"]
+    """error(sha, folder): how the fetch of the commit, or of a folder of it, fails."""
+    return lambda sha, folder="": rows.fetched(rows.fetch(rows.repository(rows.connection(http.url)), sha, directory=folder))["error"]
 
 
 def test_bytes_and_files(repository, error, git_worker):
@@ -43,6 +43,31 @@ def test_links(repository, error, git_worker):
         (place / "inside").unlink()
         (place / "inside").symlink_to(target)
         assert error(repository.commit()) == "The link modules/inside leads out of the repository."
+
+
+def test_a_folder_of_a_commit(repository, error, rows, http, git_worker):
+    """Its content is that of a commit with these files at its root. A link, a file and a name that leads elsewhere are no folder."""
+    git_worker()
+    alone = http.repository("acme/alone")
+    whole = alone.commit({"main.tf": "inner", "sub/x.tf": ""})
+    sha = repository.commit({"modules/a/main.tf": "inner", "modules/a/sub/x.tf": "", "other/secret": ""})
+    folder = rows.fetched(rows.fetch(rows.repository(rows.connection(http.url)), sha, directory="modules/a"))
+    assert folder == rows.fetched(rows.fetch(rows.repository(rows.connection(http.url), "acme/alone.git"), whole)) and folder["state"] == "stored"
+    (repository.work / "alias").symlink_to("modules/a")
+    sha = repository.commit()
+    for name in ("main.tf", "alias", "alias/sub", "modules/a/main.tf/x"):
+        assert error(sha, name) == f"{name} is no folder, or a link leads to it."
+    for name in ("absent", "modules/absent", "x" * 300):
+        assert error(sha, name).startswith(f"The commit has no folder {name[:200]}")
+    for name in ("..", "modules/../../x", "/etc", ".git", "modules/.GIT", "a//b"):
+        assert error(sha, name) == "The source directory is not a valid path."
+    link = repository.work / "modules/a/sub/link"
+    link.symlink_to("../main.tf")
+    assert error(repository.commit(), "modules/a") is None
+    for target in ("../../../other/secret", "../../a/main.tf", "/etc/passwd"):
+        link.unlink()
+        link.symlink_to(target)
+        assert error(repository.commit(), "modules/a") == "The link sub/link leads out of modules/a."
 
 
 def test_names_that_differ_in_case_alone(repository, error, git_worker):

@@ -95,6 +95,17 @@ def test_other_branches_and_modules_whose_commits_are_not_tested_start_nothing(t
     assert tested.outcomes(tested.push("no longer", branch="other")) == [] and len(tested.runs()) == 1
 
 
+def test_a_module_that_is_a_folder_is_tested_as_its_versions_are(tested):
+    """The files of its folder alone are the configuration of the test run."""
+    changed = tested.change(True, **{"source-directory": "modules/a"})
+    assert changed["vcs-repo"]["source-directory"] == "modules/a" and changed["vcs-repo"]["branch"] == "main"
+    tested.repository.copy.commit({"modules/a/main.tf": "# a"}, "a folder")
+    sha = tested.push("with a folder")
+    (run,) = tested.runs()
+    assert tested.take(run)["test"]["test-directory"] == "tests"
+    assert tested.site.ask("select directory, state from vcs_contents where sha = %s", sha) == [("modules/a", "stored")]
+
+
 def test_a_module_that_publishes_tags_again_tests_no_commit(tested):
     tested.change(True)
     answer = tested.org.patch(tested.modules.path("network"), document(TYPE, {"vcs-repo": {"branch": "", "tags": True}}))

@@ -92,6 +92,26 @@ static void short_names_never_look_like_options(void **state)
 	assert_string_equal(vcs_ref_short(NULL), "");
 }
 
+static void folders_are_clean_paths(void **state)
+{
+	static const char *const good[] = {"a", "modules/network", "a b/..c/.d", ".github", "a/.gitx"};
+	static const char *const bad[] = {"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/./b", ".git",
+		"a/.GIT/b", "a\\b", "a\nb", "a\x7f", "\xff"};
+	char wide[VCS_FOLDER_MAX + 2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		assert_true(vcs_folder_valid(good[i]));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_false(vcs_folder_valid(bad[i]));
+	assert_false(vcs_folder_valid(NULL));
+	memset(wide, 'a', sizeof(wide));
+	wide[VCS_FOLDER_MAX + 1] = '\0';
+	assert_false(vcs_folder_valid(wide));
+	wide[VCS_FOLDER_MAX] = '\0';
+	assert_true(vcs_folder_valid(wide));
+}
+
 static void shas_are_full_and_in_lower_case(void **state)
 {
 	(void)state;
@@ -334,6 +354,7 @@ int main(void)
 		cmocka_unit_test(an_enterprise_connection_with_giteas_api_is_gitea),
 		cmocka_unit_test(refs_follow_the_rules_of_git),
 		cmocka_unit_test(short_names_never_look_like_options),
+		cmocka_unit_test(folders_are_clean_paths),
 		cmocka_unit_test(shas_are_full_and_in_lower_case),
 		cmocka_unit_test(connections_have_web_addresses_without_credentials),
 		cmocka_unit_test(identifiers_have_the_form_of_their_provider),

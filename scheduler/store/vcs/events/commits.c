@@ -11,7 +11,7 @@
 static int content_read(struct store *store, const struct vcs_commit *commit, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, vcs_content_find, .repository_id = commit->repository_id,
-		.sha = commit->sha, .submodules = commit->submodules);
+		.sha = commit->sha, .submodules = commit->submodules, .directory = commit->directory);
 }
 
 int vcs_content_of(
@@ -27,7 +27,7 @@ int vcs_content_of(
 		rows = (struct rows)ROWS_INIT;
 		if (db_query(store->db, NULL, err, vcs_content_ensure, .new_id = id_new("vc").text,
 			    .repository_id = commit->repository_id, .sha = commit->sha,
-			    .submodules = commit->submodules) < 0 ||
+			    .submodules = commit->submodules, .directory = commit->directory) < 0 ||
 			content_read(store, commit, &rows, err) < 0)
 			return -1;
 	}

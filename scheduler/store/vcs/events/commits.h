@@ -12,6 +12,7 @@
 struct vcs_commit {
 	const char *repository_id, *sha;
 	bool submodules;
+	const char *directory; /* of which the files are; "": the whole commit */
 };
 int vcs_content_of(
 	struct store *store, const struct vcs_commit *commit, struct id *ret_id, bool *ret_stored, struct err *err);

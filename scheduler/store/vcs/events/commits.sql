@@ -2,19 +2,20 @@
 
 -- statement: vcs_content_find
 -- The content of the commit, locked against a change.
--- index: vcs_contents_repository_id_sha_submodules_key
--- takes: repository_id text, sha text, submodules boolean
+-- index: vcs_contents_commit
+-- takes: repository_id text, sha text, submodules boolean, directory text
 -- gives: id text, stored boolean
 select id, state = 'stored' as stored
 from vcs_contents
 where repository_id = :repository_id and sha = :sha and submodules = :submodules
+    and directory = :directory
 for share;
 
 -- statement: vcs_content_ensure
 -- Inserts the content of the commit, unless it exists.
--- takes: new_id text, repository_id text, sha text, submodules boolean
-insert into vcs_contents (id, repository_id, sha, submodules)
-values (:new_id, :repository_id, :sha, :submodules)
+-- takes: new_id text, repository_id text, sha text, submodules boolean, directory text
+insert into vcs_contents (id, repository_id, sha, submodules, directory)
+values (:new_id, :repository_id, :sha, :submodules, :directory)
 on conflict do nothing;
 
 -- statement: vcs_configurations_insert
@@ -62,7 +63,7 @@ where repository_id = :repository_id and sha = :sha and coalesce(detail ->> 'mes
 
 -- statement: vcs_commit_describe_runs
 -- A run's message is that of its commit, once it is known. Must run before the next statement.
--- index: configuration_commits_sha, run_inputs_configuration, vcs_contents_repository_id_sha_submodules_key
+-- index: configuration_commits_sha, run_inputs_configuration, vcs_contents_commit
 -- takes: repository_id text, sha text, message text
 update run_inputs i
 set message = left(split_part(:message::text, E'\n', 1), 500)
@@ -74,7 +75,7 @@ where v.repository_id = :repository_id and k.sha = :sha
 
 -- statement: vcs_commit_describe_configurations
 -- Stores the message of a commit in its configuration versions that have none.
--- index: configuration_commits_sha, vcs_contents_repository_id_sha_submodules_key
+-- index: configuration_commits_sha, vcs_contents_commit
 -- takes: repository_id text, sha text, message text
 update configuration_commits k
 set detail = k.detail || jsonb_build_object('commit-message', :message::text)

@@ -13,7 +13,8 @@ coalesce(
 -- fragment: vcs_subjects(of_workspace, of_policy_set)
 -- Workspaces are found by workspace_repositories_repository, their heads by the key of vcs_heads, their runs by
 -- an index that begins with the workspace.
-select w.id, false as policy_set, w.module_id is not null as test_bed, a.branch, a.tags_regex,
+select w.id, false as policy_set, w.module_id is not null as test_bed,
+    coalesce(b.source_directory, '') as directory, a.branch, a.tags_regex,
     a.ingress_submodules as submodules, w.settings, w.working_directory as folder,
     null::jsonb as patterns, w.locked_by is not null as locked,
     coalesce((select true from runs r where r.workspace_id = w.id and not r.query limit 1), false) as had_run,
@@ -43,12 +44,13 @@ select w.id, false as policy_set, w.module_id is not null as test_bed, a.branch,
 from workspace_repositories a
 join workspaces w on w.id = a.workspace_id
 join organizations o on o.id = w.organization_id
+left join registry_modules b on b.id = w.module_id
 left join vcs_heads h on h.workspace_id = w.id and h.kind = :kind and h.pull_request = :pull_request
     and h.sha = :sha
 left join runs r on r.id = h.run_id
 where a.repository_id = :repository_id and :of_workspace
 union all
-select s.id, true, false, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''),
+select s.id, true, false, '', a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''),
     a.update_patterns, false, true, false,
     coalesce(
         (
@@ -70,7 +72,7 @@ where a.repository_id = :repository_id and :of_policy_set
 order by 1;
 
 -- shape: vcs_subject
--- id text, policy_set boolean, test_bed boolean, branch text, tags_regex text, submodules boolean,
+-- id text, policy_set boolean, test_bed boolean, directory text, branch text, tags_regex text, submodules boolean,
 -- settings jsonb, folder text, patterns jsonb null, locked boolean, had_run boolean, cancels boolean,
 -- has_head boolean, head_newer boolean, head_canceled boolean, head_ended boolean, has_fork_pool boolean,
 -- is_made boolean, approved boolean, available boolean

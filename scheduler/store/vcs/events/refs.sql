@@ -204,7 +204,7 @@ where id = :repository_id and external_id is not null;
 
 -- statement: vcs_commit_came
 -- Whether a branch or tag of the repository itself has had the commit.
--- index: configuration_commits_sha, vcs_contents_repository_id_sha_submodules_key, vcs_events_commit
+-- index: configuration_commits_sha, vcs_contents_commit, vcs_events_commit
 -- takes: repository_id text, sha text
 -- gives: came boolean
 select exists (

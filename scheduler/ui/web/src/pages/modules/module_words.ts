@@ -71,10 +71,12 @@ export function setupOf(module: Resource): readonly [Tone, string] {
 
 export function publishedOf(module: Resource): string {
 	const repository = object(module, "vcs-repo");
-	const of = textIn(repository, "identifier") || "a repository";
+	const folder = textIn(repository, "source-directory");
+	const of = (folder ? `the folder ${folder} of ` : "") + (textIn(repository, "identifier") || "a repository");
+	const prefix = textIn(repository, "tag-prefix");
 	switch (text(module, "publishing-mechanism")) {
 		case "git_tag":
-			return `From the tags of ${of}`;
+			return `From the tags ${prefix ? `${prefix}* ` : ""}of ${of}`;
 		case "branch":
 			return textIn(repository, "branch") ? `From the branch ${textIn(repository, "branch")} of ${of}` : `From a branch of ${of}`;
 		default:

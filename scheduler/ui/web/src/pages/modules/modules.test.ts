@@ -72,6 +72,11 @@ test("a module says how it is published", () => {
 		publishedOf(module({ "publishing-mechanism": "branch", "vcs-repo": repo })),
 		"From the branch main of acme/terraform-aws-network",
 	);
+	const part = { ...repo, "source-directory": "modules/dns", "tag-prefix": "dns-" };
+	assert.equal(
+		publishedOf(module({ "publishing-mechanism": "git_tag", "vcs-repo": part })),
+		"From the tags dns-* of the folder modules/dns of acme/terraform-aws-network",
+	);
 	assert.equal(publishedOf(module({ "publishing-mechanism": "branch", "vcs-repo": null })), "From a branch of a repository");
 });
 
