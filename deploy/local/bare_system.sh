@@ -79,6 +79,8 @@ system_enter() {
 	mount --bind "$1" "$1"
 	cd "$1"
 	mount -t proc proc proc
+	# The kernel forgets the interpreters of foreign with the last mount of their table.
+	[[ ! -e /proc/sys/fs/binfmt_misc/aarch64 ]] || mount --bind /proc/sys/fs/binfmt_misc proc/sys/fs/binfmt_misc
 	mount -t sysfs sys sys 2>/dev/null || mount --rbind /sys sys # a user namespace may only bind it
 	mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts dev/pts
 	mount -t tmpfs -o mode=1777 shm dev/shm
