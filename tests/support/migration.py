@@ -190,9 +190,10 @@ class Moved:
 
 
 def states_of(api, workspace_name):
-    """The contents of a workspace's states, the oldest first."""
+    """The contents of a workspace's states, the oldest first. An upload whose first answer was lost leaves a discarded version."""
     path = f"state-versions?filter%5Bworkspace%5D%5Bname%5D={workspace_name}&filter%5Borganization%5D%5Bname%5D={api.organization}"
-    return [api.ask("GET", one["attributes"]["hosted-state-download-url"]).body for one in reversed(api.get(path).data)]
+    return [api.ask("GET", one["attributes"]["hosted-state-download-url"]).body for one in reversed(api.get(path).data)
+            if one["attributes"]["status"] == "finalized"]
 
 
 def connect(api):
