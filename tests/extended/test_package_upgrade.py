@@ -29,7 +29,7 @@ def releases(tmp_path_factory):
         for version in "9.9.8", "9.9.9":
             folders.append(tmp_path_factory.mktemp("release") / version)
             run(ROOT / "deploy/release", version, "--draft", "--systems", ",".join(SYSTEMS), "--architectures", "amd64", "--output", folders[-1])
-    return {next(folder.glob("*-chart.tgz")).name.removeprefix("runyard-").removesuffix("-chart.tgz"): folder for folder in folders}
+    return {next(folder.glob("debian-12/runyard-scheduler_*_amd64.deb")).name.split("_")[1]: folder for folder in folders}
 
 
 @pytest.fixture(params=SYSTEMS)
