@@ -86,6 +86,7 @@ PAGES = {
     "/app/:org/settings/policy-sets": "guardrails",
     "/app/:org/settings/policies": "no-public",
     "/app/:org/settings/variable-sets": "1 workspace",
+    "/app/:org/settings/provider-sets": "1 workspace",
     "/app/:org/settings/vcs-connections": "Unverified",
     "/app/:org/settings/maintenance-windows": "No maintenance windows here",
     "/app/:org/settings/ssh-keys": "New SSH key",
@@ -124,7 +125,7 @@ VIEWS = {
     "/app/:org/settings/policy-sets?id=:set": "Parameters",
     "/app/:org/settings/policies?id=:policy": "Rego",
     "/app/:org/settings/variable-sets?id=:varset": "Variables",
-    "/app/:org/settings/provider-sets?id=:provider_set": "Configuration",
+    "/app/:org/settings/provider-sets?id=:providers": "Configuration",
 }
 
 # The pages that the server renders, with their headings.
@@ -240,7 +241,7 @@ class RichSite:
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": say("Common values"), "description": say("For all"), "priority": True},
                   {"workspaces": [{"type": "workspaces", "id": ids["net-prod"]}]})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "region", "value": say("us-east-1"), "category": "terraform"})
-        self.make("provider_set", f"{self.base}/provider-sets", "provider-sets", {"name": "aws", "description": say("For all"), "provider-source": "hashicorp/aws", "configuration-hcl": 'provider "aws" {} # ' + say("ours")},
+        self.make("providers", f"{self.base}/provider-sets", "provider-sets", {"name": "aws", "description": say("For all"), "provider-source": "hashicorp/aws", "configuration-hcl": 'provider "aws" {} # ' + say("ours")},
                   {"workspaces": [{"type": "workspaces", "id": ids["net-prod"]}]})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": say("Modules"), "value": "a private key"})
         api.post(f"{place}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": "prod"}}]})

@@ -16,7 +16,7 @@ KINDS = {
     "policy-sets": ("policy set", {"Name": "base"}, ("Description", "For all"), "policy set"),
     "policies": ("policy", {"Name": "no-open-ports", "Query": "data.p.deny"}, ("Description", "Closed"), "policy"),
     "variable-sets": ("variable set", {"Name": "common"}, ("Description", "For all"), "varset"),
-    "provider-sets": ("provider set", {"Name": "clock", "Provider source": "hashicorp/time", "Configuration": 'provider "time" {}'}, ("Description", "For all"), "provider_set"),
+    "provider-sets": ("provider set", {"Name": "clock", "Provider source": "hashicorp/time", "Configuration": 'provider "time" {}'}, ("Description", "For all"), "provider set"),
 }
 
 
