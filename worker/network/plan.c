@@ -367,8 +367,10 @@ static void ports_print(const struct network_plan *plan, struct texts *args)
 
 void network_plan_arguments(const struct network_plan *plan, struct texts *args)
 {
-	static const char *const always[] = {"--config-net", "--quiet", "--no-map-gw", "--no-icmp", "--no-dhcp",
-		"--no-dhcpv6", "--no-ra", "-I", "net0", "-t", "none", "-u", "none", "-U", "none"};
+	/* By default, pasta of 2024 and later ends when the path of its namespace is gone. The process of that path
+	 * ends at once, and the holder ends pasta. */
+	static const char *const always[] = {"--config-net", "--no-netns-quit", "--quiet", "--no-map-gw", "--no-icmp",
+		"--no-dhcp", "--no-dhcpv6", "--no-ra", "-I", "net0", "-t", "none", "-u", "none", "-U", "none"};
 	static const char *const four[] = {"-a", OWN4, "-n", "29", "-g", GATEWAY4};
 	static const char *const six[] = {"-a", OWN6, "-g", GATEWAY6};
 	/* pasta needs an interface if there is no default route. Its sockets still follow the machine's routes. */
