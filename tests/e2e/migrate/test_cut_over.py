@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Cut-overs and roll-backs, with real runs."""
 
 import itertools

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Servers that fail, rights that are missing, and an apply that is killed."""
 
 import itertools
