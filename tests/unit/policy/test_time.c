@@ -24,7 +24,7 @@ static void
 assert_parts(const struct instant *instant, const char *wanted)
 {
 	struct tm local = instant_local(instant);
-	char date[64], text[96], zone[INSTANT_ZONE_SIZE];
+	char date[64], text[160], zone[INSTANT_ZONE_SIZE];
 
 	instant_zone(instant, zone);
 	strftime(date, sizeof(date), "%H:%M:%S %A %B", &local);
