@@ -94,11 +94,7 @@ static bool read_block(struct file *file, const struct hcl_item *item)
 
 static int wrong(const struct hcl_reader *reader, struct err *err)
 {
-	size_t line = 1;
-
-	for (size_t at = 0; at < reader->error.offset; at++)
-		line += reader->text[at] == '\n';
-	return err_set(err, ERR_INVALID, "line %zu: %s", line, reader->error.message);
+	return err_set(err, ERR_INVALID, "line %zu: %s", hcl_error_line(reader), reader->error.message);
 }
 
 int hcl_blocks(const char *text, size_t len, json_t **ret_blocks, struct err *err)

@@ -80,6 +80,22 @@ bool hcl_skip_blanks(struct hcl_reader *reader)
 	return skip(reader, " \t\r\n");
 }
 
+size_t hcl_error_line(const struct hcl_reader *reader)
+{
+	size_t line = 1;
+
+	for (size_t at = 0; at < reader->error.offset && at < reader->len; at++)
+		line += reader->text[at] == '\n';
+	return line;
+}
+
+bool hcl_text_is(const struct hcl_reader *reader, const struct hcl_text *text, const char *word)
+{
+	const size_t len = text->end - text->begin;
+
+	return len == strlen(word) && memcmp(reader->text + text->begin, word, len) == 0;
+}
+
 bool hcl_is_letter(char byte)
 {
 	return isalpha((unsigned char)byte) || byte == '_' || (unsigned char)byte >= 0x80;

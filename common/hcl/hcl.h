@@ -64,6 +64,8 @@ static inline bool hcl_failed(const struct hcl_reader *reader)
 {
 	return reader->error.message[0] != '\0';
 }
+/* The line of the error, from 1. */
+size_t hcl_error_line(const struct hcl_reader *reader);
 
 /* ---- items ---- */
 
@@ -113,5 +115,7 @@ bool hcl_string(struct hcl_reader *reader, struct hcl_text *ret_text);
 bool hcl_heredoc(struct hcl_reader *reader, struct hcl_text *ret_text);
 /* Writes the bytes that the text stands for. `out` has room for end - begin bytes. Returns how many there are. */
 size_t hcl_text_bytes(const struct hcl_reader *reader, const struct hcl_text *text, char *out);
+/* Whether the text is the word, byte by byte. */
+bool hcl_text_is(const struct hcl_reader *reader, const struct hcl_text *text, const char *word);
 
 #endif

@@ -19,12 +19,6 @@ struct set {
 	size_t body_begin, end; /* of the block's text, behind the label */
 };
 
-static bool text_is(const struct hcl_reader *reader, const struct hcl_text *text, const char *wanted)
-{
-	return text->end - text->begin == strlen(wanted) &&
-		memcmp(reader->text + text->begin, wanted, strlen(wanted)) == 0;
-}
-
 /* The label becomes a name in required_providers, which has no quotes. */
 static bool label_read(struct hcl_reader *reader, const struct hcl_item *block, struct set *set)
 {
@@ -47,7 +41,7 @@ static bool body_read(struct hcl_reader *reader, const struct hcl_item *block)
 	struct hcl_item item;
 
 	while (hcl_next(reader, block, &item)) {
-		if (text_is(reader, &item.name, "alias") && !item.block)
+		if (hcl_text_is(reader, &item.name, "alias") && !item.block)
 			return hcl_fail(
 				reader, item.begin, "a provider set has no alias: modules get no such provider");
 		if (!(item.block ? hcl_skip_block(reader) : hcl_skip_value(reader)) || !hcl_end(reader, &item))
@@ -61,7 +55,7 @@ static bool block_read(struct hcl_reader *reader, struct set *set)
 	struct hcl_item item;
 
 	while (hcl_next(reader, NULL, &item)) {
-		if (!item.block || !text_is(reader, &item.name, "provider") || item.label_count != 1 || set->end)
+		if (!item.block || !hcl_text_is(reader, &item.name, "provider") || item.label_count != 1 || set->end)
 			return hcl_fail(reader, item.begin, "a provider set is one block: provider \"NAME\" { ... }");
 		if (!label_read(reader, &item, set) || !body_read(reader, &item))
 			return false;
@@ -78,16 +72,13 @@ static int set_read(const json_t *item, struct set *ret_set, struct err *err)
 		.source = text_or_empty(json_string_at(item, "source")),
 		.text = text_or_empty(json_string_at(item, "configuration"))};
 	struct hcl_reader reader = hcl_reader(set.text, strlen(set.text));
-	size_t line = 1;
 
 	if (block_read(&reader, &set)) {
 		*ret_set = set;
 		return 0;
 	}
-	for (size_t at = 0; at < reader.error.offset && at < reader.len; at++)
-		line += reader.text[at] == '\n';
 	return err_set(err, ERR_INVALID, "The provider set \"%.*s\" can't be used: line %zu: %s.", MAX_NAME, set.name,
-		line, reader.error.message);
+		hcl_error_line(&reader), reader.error.message);
 }
 
 /* ---- the file ---- */

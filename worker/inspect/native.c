@@ -41,13 +41,6 @@ static char *text_of(const struct native *native, const struct hcl_text *text)
 	return out;
 }
 
-static bool is_named(const struct native *native, const struct hcl_item *item, const char *name)
-{
-	const size_t len = item->name.end - item->name.begin;
-
-	return len == strlen(name) && memcmp(native->reader.text + item->name.begin, name, len) == 0;
-}
-
 /* ---- values ---- */
 
 static bool string_read(struct native *native, struct described_value *value)
@@ -213,8 +206,8 @@ static bool providers_read(struct native *native, const struct hcl_item *block)
 
 static bool setting_inner(struct native *native, const struct hcl_item *item)
 {
-	return is_named(native, item, "required_providers") ? providers_read(native, item)
-							    : hcl_skip_block(&native->reader);
+	return hcl_text_is(&native->reader, &item->name, "required_providers") ? providers_read(native, item)
+									       : hcl_skip_block(&native->reader);
 }
 
 static bool settings_read(struct native *native, const struct hcl_item *item)
@@ -244,7 +237,7 @@ static bool block_read(struct native *native, const struct hcl_item *item)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		if (!is_named(native, item, types[i].type))
+		if (!hcl_text_is(&native->reader, &item->name, types[i].type))
 			continue;
 		if (item->label_count != types[i].labels)
 			return hcl_fail(&native->reader, item->begin, "the block \"%s\" must have %u labels",
