@@ -23,8 +23,7 @@ struct httpd {
 	struct http_pending *streams; /* requests whose answer is a stream */
 	pthread_t watch;
 	pthread_cond_t stopped;
-	bool stops;   /* streams end */
-	bool closing; /* no request is handled any more */
+	bool stops; /* streams end, and no request is handled any more */
 };
 
 /* One request from its headers to its end. The handler sees only `request`. */
@@ -59,7 +58,7 @@ void httpd_body_release(struct http_pending *pending);
 enum MHD_Result httpd_answer_send(struct http_pending *pending, struct http_answer *answer);
 /* The request of a stream ends. */
 void httpd_stream_end(struct http_pending *pending);
-/* Closes all streams, and those that begin later. */
+/* Closes all streams, and those that begin later. No request is handled any more. */
 void httpd_streams_close(struct httpd *server);
 
 #endif

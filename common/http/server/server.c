@@ -50,13 +50,13 @@ int64_t httpd_time_for(const struct httpd *server, size_t bytes)
 	return ((int64_t)server->spec.request_seconds + (int64_t)(bytes / BYTES_PER_SECOND)) * 1000;
 }
 
-/* Counts the request until its answer is sent. False: the server is closing, so the request is not handled. */
+/* Counts the request until its answer is sent. False: the server stops, so the request is not handled. */
 static bool unsent_add(struct http_pending *pending)
 {
 	struct httpd *server = pending->server;
 
 	pthread_mutex_lock(&server->mutex);
-	pending->counted = !server->closing;
+	pending->counted = !server->stops;
 	server->unsent += pending->counted;
 	pthread_mutex_unlock(&server->mutex);
 	return pending->counted;
@@ -507,7 +507,7 @@ int httpd_port(const struct httpd *server)
 	return server->port;
 }
 
-/* MHD_stop_daemon closes connections and drops unsent answers, so what was handled gets a moment to be answered: a
+/* MHD_stop_daemon closes connections and drops unsent answers, so what was handled gets a moment to be answered. A
  * claim whose answer is lost would hold its job until the lease ends. MHD_stop_daemon accepts no suspended connection:
  * none is after streams_close. */
 static void unsent_wait(struct httpd *server)
@@ -517,7 +517,6 @@ static void unsent_wait(struct httpd *server)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += SENDING_SECONDS;
 	pthread_mutex_lock(&server->mutex);
-	server->closing = true;
 	while (server->unsent > 0 && pthread_cond_timedwait(&server->sent, &server->mutex, &until) == 0)
 		;
 	pthread_mutex_unlock(&server->mutex);
