@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The tests of a module: its test runs, one of them with its log, and the variables of the tests.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Problems } from "../../components/error_panel.tsx";
@@ -139,59 +140,75 @@ function OneRun({ place, id }: { readonly place: Place; readonly id: string }) {
 	);
 }
 
-// Whether each commit of the module's branch starts a test run.
-function Commits({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
+type SwitchProps = {
+	readonly place: Place;
+	readonly reload: () => Promise<void>;
+	readonly name: "tests-enabled" | "tests-required"; // of the module's test-config
+	readonly heading: string;
+	readonly say: (on: boolean) => ComponentChildren;
+	readonly done: (on: boolean) => string;
+	readonly button: (on: boolean) => string; // what it does, by the state now
+};
+
+// A section that switches one part of the module's test-config.
+function Switch({ place, reload, name, heading, say, done, button }: SwitchProps) {
 	const { error, attempt } = useAttempt();
-	const repository = place.module.attributes["vcs-repo"];
 	const config = place.module.attributes["test-config"];
-	const branch = isObject(repository) ? textIn(repository, "branch") : "";
-	const tested = isObject(config) && config["tests-enabled"] === true;
+	const on = isObject(config) && config[name] === true;
 	const set = () =>
 		attempt(async () => {
 			const path = `/organizations/${segment(place.org)}/registry-modules/${place.address}`;
-			await change("PATCH", address(path), {
-				data: { type: "registry-modules", attributes: { "test-config": { "tests-enabled": !tested } } },
-			});
-			announce(tested ? "Commits are no longer tested" : "Each commit is tested from now on");
+			await change("PATCH", address(path), { data: { type: "registry-modules", attributes: { "test-config": { [name]: !on } } } });
+			announce(done(!on));
 			await reload();
 		});
 	return (
+		<section aria-labelledby={name}>
+			<h2 id={name}>{heading}</h2>
+			<p>{say(on)}</p>
+			<Problems of={error} />
+			<Button onPress={set}>{button(on)}</Button>
+		</section>
+	);
+}
+
+// Whether each commit of the module's branch starts a test run.
+function Commits({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
+	const repository = place.module.attributes["vcs-repo"];
+	const branch = isObject(repository) ? textIn(repository, "branch") : "";
+	return (
 		branch && (
-			<section aria-labelledby="commits">
-				<h2 id="commits">Commits</h2>
-				<p>
-					{tested ? "Each commit of the branch " : "No commit of the branch "}
-					<code>{branch}</code>
-					{tested ? ", and each of its pull requests, starts a test run. The repository shows its result." : " is tested."}
-				</p>
-				<Problems of={error} />
-				<Button onPress={set}>{tested ? "Stop Testing Commits" : "Test Each Commit"}</Button>
-			</section>
+			<Switch
+				place={place}
+				reload={reload}
+				name="tests-enabled"
+				heading="Commits"
+				say={(on) => (
+					<>
+						{on ? "Each commit of the branch " : "No commit of the branch "}
+						<code>{branch}</code>
+						{on ? ", and each of its pull requests, starts a test run. The repository shows its result." : " is tested."}
+					</>
+				)}
+				done={(on) => (on ? "Each commit is tested from now on" : "Commits are no longer tested")}
+				button={(on) => (on ? "Stop Testing Commits" : "Test Each Commit")}
+			/>
 		)
 	);
 }
 
 // Whether versions are published only after their tests have passed.
 function Publishing({ place, reload }: { readonly place: Place; readonly reload: () => Promise<void> }) {
-	const { error, attempt } = useAttempt();
-	const config = place.module.attributes["test-config"];
-	const required = isObject(config) && config["tests-required"] === true;
-	const set = () =>
-		attempt(async () => {
-			const path = `/organizations/${segment(place.org)}/registry-modules/${place.address}`;
-			await change("PATCH", address(path), {
-				data: { type: "registry-modules", attributes: { "test-config": { "tests-required": !required } } },
-			});
-			announce(required ? "New versions are published without tests" : "New versions must pass their tests");
-			await reload();
-		});
 	return (
-		<section aria-labelledby="publishing">
-			<h2 id="publishing">Publishing</h2>
-			<p>{required ? "A new version is published when its tests have passed." : "New versions are published without tests."}</p>
-			<Problems of={error} />
-			<Button onPress={set}>{required ? "Publish Without Tests" : "Require Tests"}</Button>
-		</section>
+		<Switch
+			place={place}
+			reload={reload}
+			name="tests-required"
+			heading="Publishing"
+			say={(on) => (on ? "A new version is published when its tests have passed." : "New versions are published without tests.")}
+			done={(on) => (on ? "New versions must pass their tests" : "New versions are published without tests")}
+			button={(on) => (on ? "Publish Without Tests" : "Require Tests")}
+		/>
 	);
 }
 
