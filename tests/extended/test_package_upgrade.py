@@ -54,8 +54,7 @@ def upgrade(system, release):
 
 def versions(site):
     """The version of each running process."""
-    return [label.split('version="')[1].split('"')[0] for service in (*site.schedulers, site.notifier, site.workers[-1])
-            for label in service.metrics() if label.startswith("runyard_build_info")]
+    return [service.version for service in (*site.schedulers, site.notifier, site.workers[-1])]
 
 
 def test_packages_are_upgraded_under_load_and_taken_back(system, releases, folder, receiver, postgres, bus, redis, sandbox):

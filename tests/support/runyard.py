@@ -98,6 +98,12 @@ class Service:
                 found[f"{name}{{{labels}}}" if labels else name] = float(value)
         return found
 
+    @property
+    def version(self):
+        """The version that its metrics show."""
+        (build,) = [series for series in self.metrics() if series.startswith("runyard_build_info")]
+        return build.split('version="')[1].split('"')[0]
+
     def metric(self, name, **labels):
         """The sum over the name's series that have these labels. NaN, which equals no number, while the process does
         not answer."""

@@ -166,9 +166,7 @@ def test_processes_are_shown_by_version(scheduler, api, tokens):
     until(lambda: first.metric("runyard_processes", kind="worker") == 4, "all workers")
     assert first.metric("runyard_processes", kind="worker", version="1.2.3") == 2
     assert first.metric("runyard_processes", kind="worker", version="other") == 1
-    (own,) = [series for series in first.metrics() if series.startswith("runyard_build_info")]
-    version = own.split('version="')[1].split('"')[0]
-    until(lambda: first.metric("runyard_processes", kind="scheduler", version=version) == 1, "the scheduler is one, too")
+    until(lambda: first.metric("runyard_processes", kind="scheduler", version=first.version) == 1, "the scheduler is one, too")
     assert first.metric("runyard_slots_wanted") == 0
 
 
