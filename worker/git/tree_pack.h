@@ -31,8 +31,8 @@ struct tree_place {
 };
 
 /*
- * Writes the files as tar.gz to fd. ERR_INVALID, with a sentence that names the path, for links that lead out, names
- * that differ in case alone, names that are not valid UTF-8, and a directory that is none. ERR_TOO_LARGE; ERR_INTERNAL.
+ * Writes the files as tar.gz to fd. ERR_INVALID for links that lead out, names that differ in case alone, names that
+ * are not valid UTF-8, and a directory that is none; its sentence names the path. ERR_TOO_LARGE; ERR_INTERNAL.
  */
 int tree_pack(const struct tree_place *place, int fd, const struct tree_limits *limits, struct tree_packed *ret_packed,
 	struct err *err);

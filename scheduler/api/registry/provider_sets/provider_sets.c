@@ -13,7 +13,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/registry/provider_sets/provider_sets.sql.h"
 
-/* Sets are managed by those who manage all projects. Who reads variable sets reads these, too. */
+/* Sets are managed by those who manage all projects. The right to read variable sets is enough to read them. */
 
 enum { MAX_DESCRIPTION = 512, MAX_SOURCE = 255, SOURCE_PARTS = 3 };
 
