@@ -83,6 +83,29 @@ export function TextField({ value, onValue, lines, required = false, type = "tex
 	);
 }
 
+type FileProps = Common & {
+	readonly accept: string; // endings, such as ".zip"
+	readonly multiple?: boolean;
+	readonly onFiles: (files: readonly File[]) => void;
+};
+
+export function FileField({ accept, multiple = false, onFiles, ...common }: FileProps) {
+	return (
+		<Field
+			{...common}
+			control={(props) => (
+				<input
+					{...props}
+					type="file"
+					accept={accept}
+					multiple={multiple}
+					onChange={(event) => onFiles([...(event.currentTarget.files ?? [])])}
+				/>
+			)}
+		/>
+	);
+}
+
 export function Suggestions({ id, texts }: { readonly id: string; readonly texts: readonly string[] }) {
 	return (
 		<datalist id={id}>

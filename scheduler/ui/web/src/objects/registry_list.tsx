@@ -24,6 +24,7 @@ type Props = {
 	readonly hint: string; // what the search finds
 	readonly intro: ComponentChildren;
 	readonly empty: ComponentChildren; // how one is published
+	readonly publish?: ComponentChildren; // the buttons beside the heading
 	readonly pathOf: (item: Resource) => string;
 	readonly columns: readonly Column[]; // between the name and the time of the last change
 };
@@ -46,7 +47,7 @@ const columnsOf = ({ word, pathOf, columns }: Props): readonly Column[] => [
 ];
 
 export function RegistryList(props: Props) {
-	const { org, title, word, resources, hint, intro, empty } = props;
+	const { org, title, word, resources, hint, intro, empty, publish } = props;
 	const query = useQuery();
 	const searched = query.get("q") ?? "";
 	useTitle([title, org]);
@@ -61,7 +62,10 @@ export function RegistryList(props: Props) {
 	return (
 		<>
 			<Breadcrumb crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: title }]} />
-			<h1 tabIndex={-1}>{title}</h1>
+			<div class="page-head">
+				<h1 tabIndex={-1}>{title}</h1>
+				{publish}
+			</div>
 			<p>{intro}</p>
 			<div class="filters">
 				<SearchField label={`Search ${title.toLowerCase()}`} hint={hint} name="q" value={searched} />

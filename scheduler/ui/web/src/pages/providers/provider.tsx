@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
 import { CopyButton } from "../../components/copy.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { DeleteNamed } from "../../components/delete_named.tsx";
 import { Fact } from "../../components/fact.tsx";
-import { TextField } from "../../components/field.tsx";
-import { announce } from "../../components/live_region.tsx";
 import { Pagination } from "../../components/pagination.tsx";
 import { Content } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { address, change, segment } from "../../core/api.ts";
+import { address, segment } from "../../core/api.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { may, type Resource, text, texts } from "../../core/resource.ts";
 import { navigate, type PageProps, pathTo } from "../../core/router.ts";
@@ -19,46 +15,8 @@ import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { stateOf, usageOf } from "./provider_words.ts";
 
-const reason = "you need the permission to manage providers";
-
-type DeleteProps = {
-	readonly word: string;
-	readonly name: string;
-	readonly url: string;
-	readonly able: boolean;
-	readonly onDone: () => unknown;
-};
-
-// Deletes a provider or a version after its name is typed.
-function Delete({ word, name, url, able, onDone }: DeleteProps) {
-	const [open, setOpen] = useState(false);
-	const [typed, setTyped] = useState("");
-	const remove = async () => {
-		await change("DELETE", url);
-		announce(`${name}: deleted`);
-		await onDone();
-	};
-	return (
-		<>
-			<Button label={`Delete ${word} ${name}`} reason={able ? undefined : reason} onPress={() => setOpen(true)}>
-				Delete
-			</Button>
-			{open && (
-				<Dialog
-					title={`Delete ${word} ${name}`}
-					confirm="Delete"
-					danger
-					reason={typed === name ? undefined : "the name is not typed"}
-					onConfirm={remove}
-					onClose={() => setOpen(false)}
-				>
-					<p>Configurations that require it can't be initialized any more.</p>
-					<TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />
-				</Dialog>
-			)}
-		</>
-	);
-}
+const reasonOf = (item: Resource) => (may(item, "can-delete") ? undefined : "you need the permission to manage providers");
+const loss = "Configurations that require it can't be initialized any more.";
 
 const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<Resource>[] => [
 	{ key: "version", head: "Version", cell: (version) => <strong>{text(version, "version")}</strong> },
@@ -78,13 +36,15 @@ const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<R
 		key: "actions",
 		head: <span class="sr-only">Actions</span>,
 		cell: (version) => (
-			<Delete
+			<DeleteNamed
 				word="version"
 				name={text(version, "version")}
 				url={`${path}/versions/${segment(text(version, "version"))}`}
-				able={may(version, "can-delete")}
+				reason={reasonOf(version)}
 				onDone={reload}
-			/>
+			>
+				{loss}
+			</DeleteNamed>
 		),
 	},
 ];
@@ -166,7 +126,9 @@ export default function Provider({ params }: PageProps) {
 								<Versions path={path} />
 							)}
 							<p>
-								<Delete word="provider" name={name} url={path} able={may(provider, "can-delete")} onDone={() => navigate(list)} />
+								<DeleteNamed word="provider" name={name} url={path} reason={reasonOf(provider)} onDone={() => navigate(list)}>
+									{loss}
+								</DeleteNamed>
 							</p>
 						</>
 					)
