@@ -67,8 +67,10 @@ static int takings_find(struct reporting *r, struct err *err)
 static void outcome_take(const struct reporting *r, size_t i, const struct run_transition *item)
 {
 	r->takings[i].late = item->outcome == TRANSITION_LATE;
-	if (!result_is_refused(item))
+	if (!result_is_refused(item)) {
+		result_count(item);
 		return;
+	}
 	result_refused_note(r->store, item);
 	err_set(&r->reports[i].err, ERR_UNAVAILABLE, "the run can't take the result yet: %s", item->refused);
 }

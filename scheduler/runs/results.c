@@ -111,6 +111,11 @@ void result_refused_note(struct store *store, const struct run_transition *item)
 			item->job.text, "outcome", outcome_name(item->result->outcome), "error", item->refused, NULL);
 }
 
+void result_count(const struct run_transition *item)
+{
+	metric_add(M_RESULTS, item->outcome == TRANSITION_APPLIED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
+}
+
 static void late_note(struct intake *intake, const struct run_transition *item)
 {
 	char count[RATE_COUNT_SIZE];
@@ -129,7 +134,7 @@ static int outcome_note(struct intake *intake, const struct run_transition *item
 		result_refused_note(intake_store(intake), item);
 		return intake_letter_proven(intake, message, item->refused);
 	}
-	metric_add(M_RESULTS, item->outcome == TRANSITION_APPLIED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
+	result_count(item);
 	if (item->outcome != TRANSITION_APPLIED)
 		late_note(intake, item);
 	return 0;

@@ -19,6 +19,9 @@ int results_settle(struct intake *intake, const struct kafka_message *messages, 
 /* Returns the event that a result means for its run. Borrows the result. */
 struct run_transition result_transition(const struct job_result *result);
 
+/* Counts a result that was applied or came too late, whichever way it came. */
+void result_count(const struct run_transition *item);
+
 /* Returns true if the run's row refused the current attempt's result. Only the attempt's worker can send it again. */
 bool result_is_refused(const struct run_transition *item);
 /* Reports such a result: an error in the log and an event of the run, once for each run, and a metric each time. */

@@ -33,8 +33,12 @@ def dead_letters(api_site):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def counted(api_site, outcome):
+    return api_site.scheduler.metric("runyard_results_total", outcome=outcome)
+
+
 def refused(api_site):
-    return api_site.scheduler.metric("runyard_results_total", outcome="refused")
+    return counted(api_site, "refused")
 
 
 def refusal_events(org, run):
@@ -61,8 +65,10 @@ def test_a_refused_result_over_http_is_retried(org, api_site, fake_worker):
     assert "(passed)" in text and "no work of it is underway" in text
     assert sum("a result is refused" in line["msg"] and line["run"] == run for line in api_site.scheduler.log_lines()) == 1
     api_site.change("update runs set underway = true where id = %s", run)
+    accepted = counted(api_site, "accepted")
     assert end_status(fake_worker, job) == 204 and org.status(run) == "applied"
     assert end_status(fake_worker, job) == 204  # the job has ended: the result is ignored
+    assert counted(api_site, "accepted") == accepted + 1
 
 
 def test_a_refused_result_over_the_broker_becomes_a_dead_letter(org, api_site, fake_worker):
