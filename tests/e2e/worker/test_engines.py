@@ -46,7 +46,7 @@ def test_a_worker_without_an_engine_is_not_ready_until_it_has_one(api, worker, e
     install(engines, engine, engine.program, engine.title, "9.9.8")
     one.process.wait_until(one.ready, "is ready with the engine")
     assert api.wait_status(run, "applied")["terraform-version"] == "9.9.8"
-    assert [line["capabilities"] for line in one.log_lines() if "capabilities have changed" in line["msg"]] == [f"{engine.program} 9.9.8, sentinel, cost, query, test, identity"]
+    assert [line["capabilities"] for line in one.log_lines() if "capabilities have changed" in line["msg"]] == [f"{engine.program} 9.9.8, sentinel, cost, query, test, provider-sets, identity"]
 
 
 def test_an_apply_waits_for_a_worker_with_the_engine_of_its_plan(api, worker, engine, gate, folder):
