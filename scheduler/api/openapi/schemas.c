@@ -187,7 +187,7 @@ static json_t *relation_schema(json_t *schemas, const struct row *row)
 	linkage = schema_linkage(row->of, row->kind == ROW_TO_ONE);
 	return closed_object(
 		json_pack("{so so}", "data", row->kind == ROW_TO_ONE ? linkage : array_schema(linkage), "links", links),
-		json_pack("[s]", "data"));
+		row->use & OPTIONAL ? json_array() : json_pack("[s]", "data"));
 }
 
 /* ---- resources and objects ---- */

@@ -85,11 +85,27 @@ static int module_resource(struct store *store, const void *of_row, json_t **ret
 			"can-resync", manages, "can-retry", manages),
 		json_pack("{so so}", "organization", to_one("organizations", m->organization_name), "no-code-modules",
 			to_many("no-code-modules", no_code)));
+	if (member)
+		registry_tags_link(*ret_resource);
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
 
-static const struct resource_kind kind_registry_modules = {.type = "registry-modules", .make = module_resource};
+static int module_includes(const struct request *req, json_t *modules, json_t **ret_included, struct err *err)
+{
+	return bindings_include(req, TAGGED_MODULE, modules, ret_included, err);
+}
+
+/* Other values of `include` are ignored. */
+static const struct resource_kind kind_registry_modules = {
+	.type = "registry-modules", .make = module_resource, .include = module_includes};
+
+void registry_tags_link(json_t *resource)
+{
+	json_object_set_new(json_object_get(resource, "relationships"), "tag-bindings",
+		relation_linked(json_object(), json_string_at(resource, "type"), json_string_at(resource, "id"),
+			"tag-bindings"));
+}
 
 /* ---- reading ---- */
 
@@ -185,13 +201,17 @@ int registry_module_show(
 static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
 	const struct module_list list = {.organization_id = scope->organization.text,
 		.search = text_or_null(text_or_empty(query(req, "q"))),
 		.registry_name = text_or_null(text_or_empty(query(req, "filter[registry_name]"))),
 		.provider = text_or_null(text_or_empty(query(req, "filter[provider]"))),
 		.owner = text_or_null(text_or_empty(query(req, "filter[organization_name]"))),
+		.tag_keys = &keys,
+		.tag_values = &values,
 		.range = {page->size, page->offset}};
 
+	tag_filters_read(req, &keys, &values);
 	return registry_modules_list(req->store, &list, ret_rows, err);
 }
 

@@ -23,6 +23,8 @@ int registry_repository_take(const struct request *req, const struct registry_mo
  */
 int registry_tags_take(
 	const struct request *req, enum tagged kind, const char *id, const char *organization_id, struct err *err);
+/* Adds the relation to the tags of a module or provider. */
+void registry_tags_link(json_t *resource);
 /* Sets what the body's test-config says. In the transaction that creates or changes the module. ERR_INVALID. */
 int registry_test_config_take(const struct request *req, const char *module_id, struct err *err);
 /* The attribute test-config. A new reference. */

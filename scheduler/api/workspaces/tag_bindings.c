@@ -124,12 +124,40 @@ static json_t *binding_resource(const struct binding_row *binding, bool effectiv
 }
 
 /* Several workspaces may inherit the same binding. */
-static void include_once(json_t *seen, const struct binding_row *binding, json_t *included)
+static void include_once(json_t *seen, const struct binding_row *binding, bool effective, json_t *included)
 {
 	if (json_object_get(seen, binding->id))
 		return;
 	json_object_set_new(seen, binding->id, json_true());
-	json_array_append_new(included, binding_resource(binding, true));
+	json_array_append_new(included, binding_resource(binding, effective));
+}
+
+/* The relation that can be included. Nothing is inherited by modules and providers. */
+static const char *included_relation(enum tagged kind)
+{
+	return kind == TAGGED_MODULE || kind == TAGGED_PROVIDER ? "tag-bindings" : "effective-tag-bindings";
+}
+
+/* Adds an empty list to the relation of each resource, and to `lists` by its id. A module that another organization
+ * shares has no relation to its tags. */
+static void relations_open(json_t *resources, enum tagged kind, struct db_array *owners, json_t *lists)
+{
+	const char *name = included_relation(kind);
+	json_t *resource;
+	size_t i;
+
+	json_array_foreach(resources, i, resource)
+	{
+		json_t *relations = json_object_get(resource, "relationships"), *list = json_array();
+		const char *id = json_string_at(resource, "id");
+
+		if (kind != TAGGED_MODULE && kind != TAGGED_PROVIDER)
+			json_object_set_new(relations, name, json_object());
+		if (json_object_set_new(json_object_get(relations, name), "data", list) < 0)
+			continue;
+		db_array_add(owners, id);
+		json_object_set(lists, id, list);
+	}
 }
 
 int bindings_include(const struct request *req, enum tagged kind, json_t *resources, json_t **included, struct err *err)
@@ -137,31 +165,21 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *lists = json_object(), *seen = json_object();
-	json_t *resource;
-	size_t i;
+	const char *name = included_relation(kind);
+	bool effective = text_equal(name, "effective-tag-bindings");
 
-	if (!query_includes(req, "effective-tag-bindings"))
+	if (!query_includes(req, name))
 		return 0;
-	json_array_foreach(resources, i, resource)
-	{
-		const char *id = json_string_at(resource, "id");
-		json_t *list = json_array();
-
-		db_array_add(&owners, id);
-		json_object_set(lists, id, list);
-		json_object_set_new(json_object_get(resource, "relationships"), "effective-tag-bindings",
-			json_pack("{so}", "data", list));
-	}
-	if (bindings_read(req->store, &(struct binding_list){kind, &owners, true}, &rows, err) < 0)
+	relations_open(resources, kind, &owners, lists);
+	if (bindings_read(req->store, &(struct binding_list){kind, &owners, effective}, &rows, err) < 0)
 		return -1;
 	if (!*included)
 		*included = json_array();
 	for (int row = 0; row < rows.count; row++) {
 		const struct binding_row *binding = row_of(binding, &rows, row);
 
-		json_array_append_new(
-			json_object_get(lists, binding->owner), linkage("effective-tag-bindings", binding->id));
-		include_once(seen, binding, *included);
+		json_array_append_new(json_object_get(lists, binding->owner), linkage(name, binding->id));
+		include_once(seen, binding, effective, *included);
 	}
 	return 0;
 }

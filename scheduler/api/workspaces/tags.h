@@ -22,8 +22,9 @@ int bindings_parse(const json_t *list, const char *pointer, json_t **ret_binding
 /* The keys and values in a list's `filter[tagged][i]` and, if it is sent, `search[tags]`. */
 void tag_filters_read(const struct request *req, struct db_array *keys, struct db_array *values);
 
-/* For `include=effective-tag-bindings`: adds that relation to each resource of the array, and the bindings to
- * *included. */
+/* For `include=effective-tag-bindings` of workspaces and projects: adds that relation to each resource of the array,
+ * and the bindings to *included. For `include=tag-bindings` of modules and providers: the same, for the resources that
+ * have the relation. */
 int bindings_include(
 	const struct request *req, enum tagged kind, json_t *resources, json_t **included, struct err *err);
 

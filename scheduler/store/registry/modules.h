@@ -40,6 +40,7 @@ struct module_list {
 	const char *organization_id;
 	const char *search; /* part of the name, the namespace or the provider, or NULL */
 	const char *registry_name, *owner, *name, *provider; /* NULL: any; `owner` is the name of an organization */
+	struct db_array *tag_keys, *tag_values;              /* NULL or empty: any tags; a value of "" is any value */
 	struct list_range range;
 };
 /* One page by name, with `total`; a row with a null id if the page is empty. */

@@ -107,11 +107,11 @@ where m.organization_id = case when :registry_name::text = 'public' then :organi
 
 -- statement: registry_modules_list
 -- One page of the modules that the organization uses, by name, with the total in each row; one row with a null id
--- if the page is empty. A null filter is none.
+-- if the page is empty. A null filter is none. Tags are those of the organization itself.
 -- index: module_consumers_consumer, no_code_modules_module, organizations_pkey, organizations_sharing_modules,
--- registry_module_versions_version, registry_modules_address, registry_modules_pkey
+-- registry_module_versions_version, registry_modules_address, registry_modules_pkey, tag_bindings_tag, tags_search
 -- takes: organization_id text, search text, registry_name text, owner text, name text, provider text,
--- limit bigint, offset bigint
+-- tag_keys text[] null, tag_values text[] null, limit bigint, offset bigint
 -- gives: registry_module
 with usable as (
     select m.id, m.organization_id, m.registry_name, m.namespace, m.name, m.provider
@@ -131,6 +131,7 @@ found as (
         and (:provider::text is null or u.provider = :provider)
         and (:name::text is null or lower(u.name) = lower(:name))
         and (:owner::text is null or lower(o.name) = lower(:owner))
+        and (:tag_keys::text[] is null or u.id in (:owners_with_tags(module_id)))
         and (:search::text is null
                 or strpos(lower(u.name), lower(:search)) > 0 or strpos(lower(u.provider), lower(:search)) > 0
                 or strpos(lower(case u.registry_name when 'private' then o.name else u.namespace end),

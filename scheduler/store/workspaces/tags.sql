@@ -31,6 +31,16 @@ order by e.:owner, e.inherited_from is not null, e.position;
 -- The bindings of workspaces, projects, modules and providers, without inherited ones.
 (select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
 
+-- fragment: owners_with_tags(column)
+-- The owners of one kind that have all of the organization's tags; a value of '' is any value.
+select b.:column
+from unnest(:tag_keys::text[], :tag_values::text[]) with ordinality x(key, value, place)
+join tags t on t.organization_id = :organization_id and lower(t.name) = lower(x.key)
+join tag_bindings b on b.tag_id = t.id and (x.value = '' or b.value = x.value)
+where b.:column is not null
+group by b.:column
+having count(distinct x.place) = array_length(:tag_keys::text[], 1);
+
 -- shape: binding
 -- id text null, key text null, value text null, inherited_from text null, owner text null
 

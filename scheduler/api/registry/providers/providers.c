@@ -6,6 +6,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/registry/registry.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/workspaces/tags.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/access/organizations.h"
@@ -43,15 +44,28 @@ static int provider_resource(struct store *store, const void *of_row, json_t **r
 			providers_managed(store, m->organization_id)),
 		json_pack("{so so}", "organization", to_one("organizations", m->organization_name),
 			"registry-provider-versions", many_shown("registry-provider-versions", m->version_ids)));
+	registry_tags_link(*ret_resource);
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
 
 static const struct inclusion includes[] = {
 	{"registry-provider-versions", "registry-providers", "registry-provider-versions", &kind_provider_versions},
+	{"tag-bindings", "registry-providers", "tag-bindings", NULL},
 };
-static const struct resource_kind kind_registry_providers = {
-	.type = "registry-providers", .make = provider_resource, KIND_INCLUDES(includes), .no_page = true};
+static int provider_includes(const struct request *req, json_t *providers, json_t **ret_included, struct err *err);
+static const struct resource_kind kind_registry_providers = {.type = "registry-providers",
+	.make = provider_resource,
+	KIND_INCLUDES(includes),
+	.include = provider_includes,
+	.no_page = true};
+
+static int provider_includes(const struct request *req, json_t *providers, json_t **ret_included, struct err *err)
+{
+	if (includes_follow(req, &kind_registry_providers, providers, ret_included, err) < 0)
+		return -1;
+	return bindings_include(req, TAGGED_PROVIDER, providers, ret_included, err);
+}
 
 static int provider_show(
 	struct request *req, struct response *res, int status, const struct rows *rows, struct err *err)
@@ -104,12 +118,16 @@ int registry_provider_in_path(const struct request *req, struct rows *ret_rows, 
 static int list_page(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
 	const struct provider_list list = {.organization_id = scope->organization.text,
 		.search = text_or_null(text_or_empty(query(req, "q"))),
 		.registry_name = text_or_null(text_or_empty(query(req, "filter[registry_name]"))),
 		.owner = text_or_null(text_or_empty(query(req, "filter[organization_name]"))),
+		.tag_keys = &keys,
+		.tag_values = &values,
 		.range = {page->size, page->offset}};
 
+	tag_filters_read(req, &keys, &values);
 	return registry_providers_list(req->store, &list, ret_rows, err);
 }
 

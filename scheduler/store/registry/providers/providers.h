@@ -29,8 +29,9 @@ int registry_provider_find(
 
 struct provider_list {
 	const char *organization_id;
-	const char *search;                /* part of the name or the namespace, or NULL */
-	const char *registry_name, *owner; /* NULL: any; `owner` is the name of an organization */
+	const char *search;                     /* part of the name or the namespace, or NULL */
+	const char *registry_name, *owner;      /* NULL: any; `owner` is the name of an organization */
+	struct db_array *tag_keys, *tag_values; /* NULL or empty: any tags; a value of "" is any value */
 	struct list_range range;
 };
 /* One page by name, with `total`; a row with a null id if the page is empty. */

@@ -60,8 +60,9 @@ where m.organization_id = :organization_id and m.registry_name = :registry_name 
 -- One page of the organization's providers, by name, with the total in each row; one row with a null id if the page
 -- is empty. A null filter is none.
 -- index: organizations_pkey, registry_provider_platforms_platform, registry_provider_versions_version,
--- registry_providers_address, registry_providers_pkey
--- takes: organization_id text, search text, registry_name text, owner text, limit bigint, offset bigint
+-- registry_providers_address, registry_providers_pkey, tag_bindings_tag, tags_search
+-- takes: organization_id text, search text, registry_name text, owner text, tag_keys text[] null,
+-- tag_values text[] null, limit bigint, offset bigint
 -- gives: registry_provider
 with found as (
     select m.id, lower(m.name) as name
@@ -69,6 +70,7 @@ with found as (
     join organizations o on o.id = m.organization_id
     where m.organization_id = :organization_id and (:registry_name::text is null or m.registry_name = :registry_name)
         and (:owner::text is null or lower(o.name) = lower(:owner))
+        and (:tag_keys::text[] is null or m.id in (:owners_with_tags(provider_id)))
         and (:search::text is null or strpos(lower(m.name), lower(:search)) > 0
                 or strpos(lower(case m.registry_name when 'private' then o.name else m.namespace end),
                     lower(:search)) > 0)
