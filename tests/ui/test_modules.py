@@ -42,7 +42,7 @@ def test_a_module_is_searched_and_opened(visit, fake_site, axe):
     expect(page).to_have_url(re.compile("q=netw"))
     expect(page.get_by_text("1 module", exact=True)).to_be_visible()
     axe(page)
-    page.get_by_role("link", name="network").click()
+    page.get_by_role("link", name="network", exact=True).click()
     expect(page.get_by_role("heading", name="network", level=1)).to_be_visible()
     host = fake_site.scheduler.url.removeprefix("http://")
     expect(page.locator("pre")).to_have_text(f'module "network" {{\n  source  = "{host}/acme/network/null"\n  version = "1.0.0"\n}}')
@@ -52,6 +52,29 @@ def test_a_module_is_searched_and_opened(visit, fake_site, axe):
             expect(versions.get_by_role("row", name=re.compile(re.escape(version)))).to_contain_text(text)
     expect(page.get_by_role("link", name="More about version 1.1.0")).to_have_attribute("href", "https://example.com/why")
     axe(page)
+
+
+def test_tags_of_a_module_are_changed_and_searched(visit, published):
+    page = visit(f"/app/acme/modules/{published.read('network')['id']}")
+    expect(page.get_by_text("No tags")).to_be_visible()
+    for key, value in (("my team", ""), ("env", "production")):
+        page.get_by_label("New tag").fill(key)
+        page.get_by_label("Value, if it has one").fill(value)
+        page.get_by_label("Value, if it has one").press("Enter")
+        expect(page.get_by_role("button", name=f"Remove the tag {key}")).to_be_visible()
+    page.get_by_role("link", name="my team").click()
+    expect(page.get_by_label("Search modules")).to_have_value('tag:"my team"')
+    expect(page.get_by_text("1 module", exact=True)).to_be_visible()
+    page.get_by_label("Search modules").fill("tag:env=test")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.get_by_label("Search modules").fill("tag:env=production net")
+    page.get_by_role("link", name="env: production").click()
+    expect(page.get_by_label("Search modules")).to_have_value("tag:env=production")
+    page.get_by_role("link", name="network", exact=True).click()
+    page.get_by_role("button", name="Remove the tag env").click()
+    expect(page.get_by_role("link", name="env: production")).to_have_count(0)
+    bindings = published.api.get(f"registry-modules/{published.read('network')['id']}/tag-bindings").data
+    assert [item["attributes"] for item in bindings] == [{"key": "my team", "value": ""}]
 
 
 def test_a_search_without_a_match_and_a_module_without_versions_say_so(visit):

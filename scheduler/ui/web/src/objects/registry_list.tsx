@@ -13,8 +13,11 @@ import { counted } from "../core/format.ts";
 import { useDocument, useQuery } from "../core/hooks.ts";
 import { type Resource, text } from "../core/resource.ts";
 import { pathTo } from "../core/router.ts";
+import { store } from "../core/store.ts";
 import { useTitle } from "../core/title.ts";
 import { Breadcrumb } from "../shell/breadcrumb.tsx";
+import { TagChips } from "./tag_list.tsx";
+import { isOwn, searchParts, tagFilters, tagOf } from "./tag_search.ts";
 
 type Props = {
 	readonly org: string;
@@ -29,7 +32,7 @@ type Props = {
 	readonly columns: readonly Column[]; // between the name and the time of the last change
 };
 
-const columnsOf = ({ word, pathOf, columns }: Props): readonly Column[] => [
+const columnsOf = ({ org, word, title, pathOf, columns }: Props): readonly Column[] => [
 	{
 		key: "name",
 		head: word[0]?.toUpperCase() + word.slice(1),
@@ -38,6 +41,7 @@ const columnsOf = ({ word, pathOf, columns }: Props): readonly Column[] => [
 				<a class="row-link" href={pathOf(item)}>
 					{text(item, "name")}
 				</a>
+				{isOwn(org, item) && <TagChips tags={store.many(item, "tag-bindings").map(tagOf)} path={location.pathname} what={title} />}
 				<div class="muted">{text(item, "registry-name") === "public" ? `${text(item, "namespace")}, public` : text(item, "namespace")}</div>
 			</>
 		),
@@ -50,10 +54,13 @@ export function RegistryList(props: Props) {
 	const { org, title, word, resources, hint, intro, empty, publish } = props;
 	const query = useQuery();
 	const searched = query.get("q") ?? "";
+	const { words, tags } = searchParts(searched);
 	useTitle([title, org]);
 	const list = useDocument(
 		address(`/organizations/${segment(org)}/${resources}`, {
-			q: searched || undefined,
+			q: words,
+			...tagFilters(tags),
+			include: "tag-bindings",
 			"page[number]": query.get("page") ?? 1,
 			"page[size]": 30,
 		}),
@@ -68,7 +75,7 @@ export function RegistryList(props: Props) {
 			</div>
 			<p>{intro}</p>
 			<div class="filters">
-				<SearchField label={`Search ${title.toLowerCase()}`} hint={hint} name="q" value={searched} />
+				<SearchField label={`Search ${title.toLowerCase()}`} hint={`${hint}, tag:KEY=VALUE`} name="q" value={searched} />
 			</div>
 			<Content of={list}>
 				{() =>

@@ -15,6 +15,7 @@ import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks
 import { may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { RegistryTags } from "../../objects/tags.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { type Use, usesOf } from "./description.ts";
 import { DescriptionParts } from "./description_parts.tsx";
@@ -224,6 +225,7 @@ export default function Module({ params }: PageProps) {
 								</p>
 							)}
 							<Usage module={module} />
+							<RegistryTags org={org} item={module} path={pathTo("/app/:org/modules", { org })} />
 							<Versions place={{ org, module, reload: found.reload }} />
 							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
 								<NoCodeSettings org={org} module={module} reload={found.reload} />

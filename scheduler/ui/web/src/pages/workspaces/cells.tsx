@@ -9,6 +9,7 @@ import { linkOf, number, object, type Resource, text, texts } from "../../core/r
 import { addressWith, pathTo, queryNow } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { store } from "../../core/store.ts";
+import { TagChips } from "../../objects/tag_list.tsx";
 import { framePath, lockOf } from "../workspace/frame_links.ts";
 import { warningOf } from "../workspace_health/health_words.ts";
 import { barTone, recentRuns, recentText } from "./list.ts";
@@ -41,16 +42,7 @@ function NameCell({ org, workspace }: { readonly org: string; readonly workspace
 				{text(workspace, "name")}
 			</a>
 			<HealthWarning org={org} workspace={workspace} />
-			{texts(workspace, "tag-names").map((tag) => (
-				<a
-					key={tag}
-					class="above-row"
-					href={`${location.pathname}?q=${encodeURIComponent(`tag:${tag}`)}`}
-					title={`Workspaces with the tag ${tag}`}
-				>
-					<Chip>{tag}</Chip>
-				</a>
-			))}
+			<TagChips tags={texts(workspace, "tag-names").map((key) => ({ key, value: "" }))} path={location.pathname} what="Workspaces" />
 			{typeof repository === "string" && <div class="muted">{repository}</div>}
 		</>
 	);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 // The search, the order and the counts of the list of workspaces.
 
+import type { Parameters } from "../../core/api.ts";
 import { object, type Resource, text } from "../../core/resource.ts";
 import { statusTone, statusWord, workspaceGroups } from "../../core/status.ts";
+import { searchParts, tagFilters } from "../../objects/tag_search.ts";
 
 // The orders of the list, by the value of ?sort= and of the API.
 const sorts = ["name", "latest-change-at", "current-run.created-at"];
@@ -11,12 +13,10 @@ export function sortOf(wanted: string): string | undefined {
 	return sorts.includes(wanted.replace(/^-/, "")) ? wanted : undefined;
 }
 
-// searchOf: words of the form tag:NAME search tags; the rest is a part of the name.
-export function searchOf(query: string): { "search[name]"?: string; "search[tags]"?: string } {
-	const words = query.split(/\s+/).filter(Boolean);
-	const tags = words.filter((word) => word.startsWith("tag:")).map((word) => word.slice(4));
-	const name = words.filter((word) => !word.startsWith("tag:")).join(" ");
-	return { ...(name && { "search[name]": name }), ...(tags.length > 0 && { "search[tags]": tags.join(",") }) };
+// searchOf: tags (objects/tag_search.ts); the rest is a part of the name.
+export function searchOf(query: string): Parameters {
+	const { words, tags } = searchParts(query);
+	return { ...(words && { "search[name]": words }), ...tagFilters(tags) };
 }
 
 // The filters by the current assessment, by the value of ?health= and of the API.

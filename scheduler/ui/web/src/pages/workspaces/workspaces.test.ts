@@ -13,7 +13,13 @@ test("rows stay where they are until the list is sorted again", () => {
 });
 
 test("tag: words search tags, the rest is a name", () => {
-	assert.deepEqual(searchOf("net tag:prod tag:eu"), { "search[name]": "net", "search[tags]": "prod,eu" });
+	assert.deepEqual(searchOf("net tag:prod tag:eu=west"), {
+		"search[name]": "net",
+		"filter[tagged][0][key]": "prod",
+		"filter[tagged][0][value]": "",
+		"filter[tagged][1][key]": "eu",
+		"filter[tagged][1][value]": "west",
+	});
 	assert.deepEqual(searchOf(""), {});
 	assert.equal(sortOf("-latest-change-at"), "-latest-change-at");
 	assert.equal(sortOf("nonsense"), undefined);
