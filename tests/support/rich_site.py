@@ -31,6 +31,7 @@ PAGES = {
     "/app/:org/runs": "Needs you (2)",
     "/app/:org/explorer": "Use cases",
     "/app/:org/modules": "1.1.0",
+    "/app/:org/modules/new": "By upload",
     "/app/:org/modules/:module": "How to use",
     "/app/:org/modules/:module/provision": "region",
     "/app/:org/modules/:module/tests": "Test runs",

@@ -6,11 +6,15 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from support.api import Api
+from support.api import Api, tar_gz
 from support.documents import document
 from support.fake_worker import FakeWorker
 from support.modules import TYPE, Modules, ModuleTests
+from support.pages import wait_loaded
+from support.people import People
+from support.site import new_folder
 from support.vcs_connections import GIT, connect
+from support.vcs_fakes import GitHub
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +188,193 @@ def test_each_commit_of_a_branch_is_tested_or_not(visit, published, axe):
     page.get_by_role("button", name="Stop Testing Commits").click()
     expect(page.get_by_role("button", name="Test Each Commit")).to_be_visible()
     assert not published.read("followed")["attributes"]["test-config"]["tests-enabled"]
+
+
+# ---- publishing and managing ----
+
+
+def archive(content):
+    return {"name": "module.tar.gz", "mimeType": "application/gzip", "buffer": content if isinstance(content, bytes) else tar_gz(content)}
+
+
+def row_of(page, version):
+    return page.get_by_role("table", name="Versions").get_by_role("row", name=re.compile(re.escape(version)))
+
+
+def delete(page, what, name):
+    """Types the name into the dialog, and deletes."""
+    page.get_by_role("button", name=f"Delete {what} {name}", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Delete {what} {name}")
+    expect(dialog.get_by_role("button", name="Delete")).to_have_attribute("aria-disabled", "true")
+    dialog.get_by_label(f"Type {name} to confirm").fill(name)
+    dialog.get_by_role("button", name="Delete").click()
+
+
+def test_a_module_is_published_by_upload_and_goes_on_after_a_refused_step(visit, visitors, published, axe):
+    visitors.expect_console("422")
+    page = visit("/app/acme/modules")
+    page.get_by_role("link", name="Publish Module").click()
+    page.get_by_role("tab", name="By upload").click()
+    publish = page.get_by_role("button", name="Publish")
+    for label, value, reason in (("Name", "network", "enter its provider"), ("Provider", "null", "enter a version"), ("Version", "1.0", "choose the files")):
+        page.get_by_label(label, exact=True).fill(value)
+        expect(publish).to_have_attribute("title", reason)
+    page.get_by_label("Files").set_input_files(archive(b"no archive"))
+    publish.click()
+    expect(page.get_by_label("Version", exact=True)).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Version", exact=True).fill("1.0.0")
+    publish.click()
+    expect(page.get_by_text("Name has already been taken")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Name", exact=True).fill("uploaded")
+    publish.click()
+    expect(page.get_by_label("Files")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("alert")).to_contain_text("no gzip'd tar archive")
+    expect(page.get_by_text("Its version 1.0.0 has no files yet")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_count(0)
+    axe(page)
+    page.get_by_label("Files").set_input_files(archive({"main.tf": ""}))
+    publish.click()
+    expect(page.get_by_role("heading", name="uploaded", level=1)).to_be_visible()
+    expect(row_of(page, "1.0.0")).to_contain_text("Usable")
+    assert [item["version"] for item in published.read("uploaded")["attributes"]["version-statuses"]] == ["1.0.0"]
+
+
+def test_versions_are_added_marked_and_deleted(visit, visitors, published, axe):
+    visitors.expect_console("422")
+    visitors.expect_console("404")
+    published.publish("managed", "1.0.0")
+    page = visit(f"/app/acme/modules/{published.read('managed')['id']}")
+    page.get_by_role("button", name="New Version").click()
+    dialog = page.get_by_role("dialog", name="New version")
+    dialog.get_by_label("Files").set_input_files(archive(b"no archive"))
+    for version, field in (("1.x", "Version"), ("1.0.0", "Version"), ("1.1.0", "Files")):
+        dialog.get_by_label("Version", exact=True).fill(version)
+        dialog.get_by_role("button", name="Publish").click()
+        expect(dialog.get_by_label(field, exact=True)).to_have_attribute("aria-invalid", "true")
+    axe(page)
+    dialog.get_by_role("button", name="Cancel").click()
+    row = row_of(page, "1.1.0")
+    expect(row).to_contain_text("Upload refused")
+    row.get_by_role("button", name="Upload version 1.1.0").click()
+    dialog = page.get_by_role("dialog", name="Upload version 1.1.0")
+    dialog.get_by_label("Files").set_input_files(archive({"main.tf": ""}))
+    dialog.get_by_role("button", name="Publish").click()
+    expect(row).to_contain_text("Usable")
+
+    row = row_of(page, "1.0.0")
+    row.get_by_role("button", name="Deprecate version 1.0.0").click()
+    dialog = page.get_by_role("dialog", name="Deprecate version 1.0.0")
+    dialog.get_by_label("Reason").fill("It is old.")
+    dialog.get_by_label("Link").fill("javascript:alert(1)")
+    dialog.get_by_role("button", name="Deprecate").click()
+    expect(dialog.get_by_label("Link")).to_have_attribute("aria-invalid", "true")
+    axe(page)
+    dialog.get_by_label("Link").fill("https://example.com/new")
+    dialog.get_by_role("button", name="Deprecate").click()
+    expect(row).to_contain_text("It is old.")
+    expect(row.get_by_role("link", name="More about version 1.0.0")).to_have_attribute("href", "https://example.com/new")
+    row.get_by_role("button", name="Revoke version 1.0.0").click()
+    dialog = page.get_by_role("dialog", name="Revoke version 1.0.0")
+    dialog.get_by_label("Reason").fill("It leaks.")
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(row).to_contain_text("Revoked")
+    expect(row).to_contain_text("It leaks.")
+    for word, deprecated in (("Deprecated", True), ("Usable", False)):
+        row.get_by_role("button", name="Reinstate version 1.0.0").click()
+        dialog = page.get_by_role("dialog", name="Reinstate version 1.0.0")
+        if deprecated:
+            dialog.get_by_label("It stays deprecated").check()
+        dialog.get_by_role("button", name="Reinstate").click()
+        expect(row).to_contain_text(word)
+    delete(page, "version", "1.0.0")
+    expect(row).to_have_count(0)
+    delete(page, "version", "1.1.0")
+    expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+    assert "managed" not in published.names()
+
+
+def test_all_modules_of_a_name_are_deleted(visit, visitors, published):
+    visitors.expect_console("404")
+    for provider in ("null", "aws"):
+        published.create("twins", provider=provider)
+    page = visit(f"/app/acme/modules/{published.read('twins')['id']}")
+    expect(page.get_by_text("All 2 modules of the name twins: those of aws, null.")).to_be_visible()
+    delete(page, "all modules", "twins")
+    expect(page.get_by_role("heading", name="Modules", level=1)).to_be_visible()
+    assert "twins" not in published.names()
+
+
+@pytest.fixture(scope="module")
+def github():
+    fake = GitHub(new_folder("github"))
+    yield fake
+    fake.release()
+    fake.check()
+
+
+def test_a_module_is_published_from_a_repository(visit, visitors, published, github, axe):
+    visitors.expect_console("422")
+    connect(published.api, {"service-provider": "github", "http-url": github.url, "api-url": github.api_url, "oauth-token-string": "good-token"}, name="Forge")
+    copy = github.repository("acme/terraform-null-vpc", {"main.tf": ""}).copy
+    copy.commit({"main.tf": "# two"}, "Add a subnet")
+    copy.push("main")
+    page = visit("/app/acme/modules/new")
+    publish = page.get_by_role("button", name="Publish")
+    expect(publish).to_have_attribute("title", "choose a connection")
+    page.get_by_label("Connection", exact=True).select_option("Forge")
+    page.get_by_label("Repository", exact=True).fill("vpc")
+    expect(page.locator("datalist option")).to_have_attribute("value", "acme/terraform-null-vpc")
+    page.get_by_label("Repository", exact=True).fill("acme/terraform-null-vpc")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("vpc")
+    expect(page.get_by_label("Provider", exact=True)).to_have_value("null")
+    page.get_by_label("Tag prefix").fill("bad prefix")
+    page.get_by_label("Folder").fill("../elsewhere")
+    publish.click()
+    expect(page.get_by_label("Folder")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Folder").fill("")
+    publish.click()
+    expect(page.get_by_label("Tag prefix")).to_have_attribute("aria-invalid", "true")
+    axe(page)
+    page.get_by_label("Versions").select_option("branch")
+    expect(publish).to_have_attribute("title", "enter the branch")
+    page.get_by_label("Branch", exact=True).fill("main")
+    page.get_by_label("Name", exact=True).fill("network")
+    publish.click()
+    expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Name", exact=True).fill("renamed")
+    publish.click()
+    expect(page.get_by_role("heading", name="renamed", level=1)).to_be_visible()
+    expect(page.get_by_text("From the branch main of acme/terraform-null-vpc")).to_be_visible()
+    expect(row_of(page, "0.0.0")).to_contain_text("Waiting for its files")
+    page.get_by_role("button", name="New Version").click()
+    dialog = page.get_by_role("dialog", name="New version")
+    dialog.get_by_label("Version", exact=True).fill("1.0.0")
+    options = dialog.get_by_label("Commit").locator("option")
+    expect(options.nth(1)).to_contain_text("Add a subnet")
+    older = options.nth(2).get_attribute("value")
+    dialog.get_by_label("Commit").select_option(older)
+    axe(page)
+    dialog.get_by_role("button", name="Publish").click()
+    expect(row_of(page, "1.0.0")).to_be_visible()
+    assert published.read("renamed", "1.0.0")["attributes"]["commit-sha"] == older
+    published.api.patch(published.path("renamed"), document(TYPE, {"vcs-repo": {"tags": True, "branch": "", "tag-prefix": "app-"}}))
+    page.reload()
+    expect(page.get_by_text("Each tag of the repository such as app-v1.2.3 publishes a version.")).to_be_visible()
+    expect(page.get_by_role("button", name="New Version")).to_have_count(0)
+
+
+def test_people_who_may_not_manage_modules_are_told_why(visitors, sessions, fake_site, published):
+    people = People(published.api, fake_site.database)
+    user = people.with_password("iris", people.team("readers"))
+    page = sessions.page(visitors, fake_site.scheduler.url, user, "/app/acme/modules")
+    why = "you need the permission to manage modules"
+    expect(page.get_by_role("button", name="Publish Module")).to_have_attribute("title", why)
+    page.goto("/app/acme/modules/new")
+    expect(page.get_by_text(f"To publish a module, {why}.")).to_be_visible()
+    expect(page.get_by_role("button", name="Publish")).to_have_attribute("title", why)
+    page.goto(f"/app/acme/modules/{published.read('network')['id']}")
+    wait_loaded(page, "How to use")
+    for name in ("New Version", "Delete module network"):
+        expect(page.get_by_role("button", name=re.compile(name))).to_have_attribute("title", why)
+    expect(page.get_by_role("button", name=re.compile("version 1.0.0"))).to_have_count(0)

@@ -52,6 +52,7 @@ static const struct field_refusal refused[] = {
 };
 
 static const struct permission_shown permissions[] = {
+	{"can-create-module", CAN_MANAGE_MODULES},
 	{"can-create-team", CAN_MANAGE_TEAMS},
 	{"can-create-workspace", CAN_CREATE_WORKSPACE},
 	{"can-create-workspace-migration", CAN_CREATE_WORKSPACE},

@@ -34,7 +34,8 @@ cross join lateral (
                 jsonb_build_object('version', x.version, 'status', x.status, 'error',
                     coalesce(:module_version_error(x), ''), 'test-run', :module_version_test_run(x),
                     'tests-failed', x.tests_error is not null, 'deprecation', x.deprecation, 'revoked',
-                    x.revocation is not null)
+                    x.revocation is not null, 'revocation',
+                    x.revocation || jsonb_build_object('status', 'Revoked'))
                 order by :explorer_version(x.version) desc, x.version), '[]') as versions
     from registry_module_versions x
     where x.module_id = m.id

@@ -99,7 +99,7 @@ def test_a_version_is_ok_once_its_content_is_uploaded(modules):
     assert (shown["status"], shown["sha256"], shown["size"]) == ("ok", hashlib.sha256(archive).hexdigest(), len(archive))
     module = modules.read("network")["attributes"]
     assert module["status"] == "setup_complete" and module["version-statuses"] == [
-        {"version": "1.2.3", "status": "ok", "error": "", "test-run": None, "tests-failed": False, "deprecation": None, "revoked": False}]
+        {"version": "1.2.3", "status": "ok", "error": "", "test-run": None, "tests-failed": False, "deprecation": None, "revoked": False, "revocation": None}]
 
 
 def test_versions_are_semantic_unique_and_ordered(modules):
@@ -246,7 +246,7 @@ def test_a_version_is_deprecated_revoked_and_reinstated(modules):
     shown = mark(modules, "1.0.0", deprecation={"deprecated-status": "Deprecated", "reason": why, "link": link}).data["attributes"]
     assert (shown["deprecation"], shown["revocation"]) == ({"reason": why, "link": link}, None)
     (status,) = modules.read("network")["attributes"]["version-statuses"]
-    assert status == {"version": "1.0.0", "status": "ok", "error": "", "test-run": None, "tests-failed": False, "deprecation": {"reason": why, "link": link}, "revoked": False}
+    assert status == {"version": "1.0.0", "status": "ok", "error": "", "test-run": None, "tests-failed": False, "deprecation": {"reason": why, "link": link}, "revoked": False, "revocation": None}
     shown = mark(modules, "1.0.0", revocation={"status": "Revoked", "message": why}).data["attributes"]
     assert shown["revocation"] == {"status": "Revoked", "message": why, "link": ""} and shown["deprecation"]["reason"] == why
     assert modules.read("network")["attributes"]["version-statuses"][0]["revoked"]

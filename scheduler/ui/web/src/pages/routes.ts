@@ -50,6 +50,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/vcs/events/:event", load: () => import("./vcs/event.tsx") },
 	{ pattern: "/app/:org/explorer", load: () => import("./explorer/explorer.tsx") },
 	{ pattern: "/app/:org/modules", load: () => import("./modules/modules.tsx") },
+	{ pattern: "/app/:org/modules/new", load: () => import("./modules/publish/publish.tsx") },
 	{ pattern: "/app/:org/modules/:module", load: () => import("./modules/module.tsx") },
 	{ pattern: "/app/:org/modules/:module/provision", load: () => import("./modules/provision.tsx") },
 	{ pattern: "/app/:org/modules/:module/tests", load: () => import("./modules/tests.tsx") },

@@ -12,28 +12,26 @@ import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks.ts";
-import { may, type Resource, text } from "../../core/resource.ts";
+import { linkOf, may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { RegistryTags } from "../../objects/tags.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { type Use, usesOf } from "./description.ts";
 import { DescriptionParts } from "./description_parts.tsx";
-import { addressOf, isUnderway, latestOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
+import { addressOf, isUnderway, latestOf, pathOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
 import { NoCodeSettings, ProvisionLink } from "./no_code_settings.tsx";
 import { useDescription } from "./use_description.ts";
+import { ModuleDeletion, NewVersion, type Place, VersionActions } from "./version_actions.tsx";
 
 const pollMs = 2000;
-
-type Place = { readonly org: string; readonly module: Resource; readonly reload: () => Promise<void> };
 
 // Tests a version again whose tests have not passed: the version is published if they pass.
 function TestAgain({ version, place }: { readonly version: string; readonly place: Place }) {
 	const { error, attempt } = useAttempt();
 	const test = () =>
 		attempt(async () => {
-			const path = ["registry-name", "namespace", "name", "provider"].map((part) => segment(text(place.module, part))).join("/");
-			await change("POST", address(`/organizations/${segment(place.org)}/registry-modules/${path}/${segment(version)}/actions/test`));
+			await change("POST", address(`${pathOf(place.org, place.module)}/${segment(version)}/actions/test`));
 			announce(`The tests of version ${version} run again`);
 			await place.reload();
 		});
@@ -71,6 +69,15 @@ const columnsOf = (place: Place): readonly Column<Version>[] => [
 			</>
 		),
 	},
+	...(may(place.module, "can-delete")
+		? [
+				{
+					key: "actions",
+					head: <span class="sr-only">Actions</span>,
+					cell: (version: Version) => <VersionActions place={place} version={version} />,
+				},
+			]
+		: []),
 ];
 
 function Versions({ place }: { readonly place: Place }) {
@@ -79,9 +86,12 @@ function Versions({ place }: { readonly place: Place }) {
 	useInterval(pollMs, () => versions.some(isUnderway) && reload());
 	return (
 		<section aria-labelledby="versions">
-			<h2 id="versions">Versions</h2>
+			<div class="page-head">
+				<h2 id="versions">Versions</h2>
+				<NewVersion place={place} />
+			</div>
 			{versions.length > 0 ? (
-				<PlainTable caption="Versions" columns={columnsOf(place)} rows={versions} keyOf={({ version }) => version} />
+				<PlainTable caption="Versions" columns={columnsOf(place)} rows={versions} keyOf={({ version }) => version} class="stack" />
 			) : (
 				<p>
 					{text(module, "registry-name") === "public" ? "The public registry has the versions of this module." : "There is no version yet."}
@@ -232,6 +242,7 @@ export default function Module({ params }: PageProps) {
 							)}
 							<Uses org={org} module={module} />
 							<Described module={module} />
+							{linkOf(module, "organization")?.id === org && <ModuleDeletion org={org} module={module} />}
 						</>
 					)
 				}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // What the registry says of a module and its versions.
 
+import { segment } from "../../core/api.ts";
 import { listIn, type Members, membersOf, object, type Resource, text, textIn } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 
@@ -10,10 +11,19 @@ export type Version = {
 	readonly tone: Tone;
 	readonly word: string;
 	readonly note: string; // why it failed, should not be used, or has not the commit of its tag
-	readonly link: string; // of a deprecation, or ""
+	readonly link: string; // of a revocation or a deprecation, or ""
 	readonly testRun: string; // of its content, or ""
 	readonly testsFailed: boolean; // they have to pass before it is published
 };
+
+// Why modules can't be managed; undefined: they can.
+export const manageReason = (able: boolean) => (able ? undefined : "you need the permission to manage modules");
+
+// The path of the module in its organization.
+export function pathOf(org: string, module: Resource): string {
+	const parts = ["registry-name", "namespace", "name", "provider"].map((part) => segment(text(module, part)));
+	return `/organizations/${segment(org)}/registry-modules/${parts.join("/")}`;
+}
 
 const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
 	pending: ["muted", "Waiting for its files"],
@@ -26,6 +36,7 @@ const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
 
 function versionOf(item: Members): Version {
 	const deprecation = membersOf(item.deprecation);
+	const revocation = membersOf(item.revocation);
 	const status = textIn(item, "status");
 	const testsFailed = item["tests-failed"] === true;
 	const [tone, word] = testsFailed ? (["failure", "Tests failed"] as const) : (statuses[status] ?? (["muted", status] as const));
@@ -35,12 +46,12 @@ function versionOf(item: Members): Version {
 		tone,
 		word,
 		note: textIn(item, "error"),
-		link: textIn(deprecation, "link"),
+		link: textIn(revocation, "link") || textIn(deprecation, "link"),
 		testRun: textIn(item, "test-run"),
 		testsFailed,
 	};
 	if (item.revoked === true) {
-		return { ...made, tone: "failure", word: "Revoked", note: textIn(deprecation, "reason") };
+		return { ...made, tone: "failure", word: "Revoked", note: textIn(revocation, "message") || textIn(deprecation, "reason") };
 	}
 	return item.deprecation ? { ...made, tone: "wait", word: "Deprecated", note: textIn(deprecation, "reason") } : made;
 }

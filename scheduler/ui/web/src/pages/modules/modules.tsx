@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
+import { Button } from "../../components/button.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import type { Column } from "../../components/table.tsx";
-import { text } from "../../core/resource.ts";
+import { address, segment } from "../../core/api.ts";
+import { useDocument } from "../../core/hooks.ts";
+import { may, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { RegistryList } from "../../objects/registry_list.tsx";
-import { latestOf, setupOf, versionsOf } from "./module_words.ts";
+import { latestOf, manageReason, setupOf, versionsOf } from "./module_words.ts";
 
 const columns: readonly Column[] = [
 	{ key: "provider", head: "Provider", cell: (module) => text(module, "provider") },
@@ -19,6 +22,25 @@ const columns: readonly Column[] = [
 	},
 ];
 
+// A link to the page that publishes. People who may not manage modules get the reason.
+function PublishLink({ org }: { readonly org: string }) {
+	const { item } = useDocument(address(`/organizations/${segment(org)}`));
+	const reason = manageReason(may(item, "can-create-module"));
+	const word = "Publish Module";
+	if (!item) {
+		return null;
+	}
+	return reason ? (
+		<Button kind="primary" reason={reason} onPress={() => {}}>
+			{word}
+		</Button>
+	) : (
+		<a class="button primary" href={pathTo("/app/:org/modules/new", { org })}>
+			{word}
+		</a>
+	);
+}
+
 export default function Modules({ params }: PageProps) {
 	const org = params.org ?? "";
 	return (
@@ -29,7 +51,8 @@ export default function Modules({ params }: PageProps) {
 			resources="registry-modules"
 			hint="Name, namespace or provider"
 			intro="Modules that the configurations of the organization may call by the address of this server."
-			empty={<p>Modules are published by the API: by upload, or from the tags or a branch of a repository terraform-PROVIDER-NAME.</p>}
+			empty={<p>A module is published by upload, or from the tags or a branch of a repository, such as terraform-PROVIDER-NAME.</p>}
+			publish={<PublishLink org={org} />}
 			pathOf={({ id }) => pathTo("/app/:org/modules/:module", { org, module: id })}
 			columns={columns}
 		/>
