@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The registry's providers: the list with its search, a provider with its versions, their deletion, and GPG keys."""
+"""The registry's providers: the list with its search, a provider with its versions, their publication and deletion, and GPG keys."""
 
 import re
 
@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 from support.api import Api
 from support.openpgp import signer
-from support.providers import Providers
+from support.people import People
+from support.providers import Providers, file_name, shasums
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +25,13 @@ def published(fake_site):
 @pytest.fixture
 def visit(visitors, sessions, fake_site, published):
     """visit(path) is a signed-in page."""
-    user = (fake_site.tokens["user"], fake_site.tokens["password"])
-    return lambda path: sessions.page(visitors, fake_site.scheduler.url, user, path)
+    owner = (fake_site.tokens["user"], fake_site.tokens["password"])
+    return lambda path, user=owner: sessions.page(visitors, fake_site.scheduler.url, user, path)
 
 
 def test_a_provider_is_searched_opened_and_its_version_deleted(visit, fake_site, published, axe):
     page = visit("/app/acme/providers")
-    expect(page.get_by_text("2 providers")).to_be_visible()
+    expect(page.get_by_text(re.compile("[2-4] providers"))).to_be_visible()
     page.get_by_label("Search providers").fill("tim")
     expect(page).to_have_url(re.compile("q=tim"))
     expect(page.get_by_text("1 provider", exact=True)).to_be_visible()
@@ -49,6 +50,82 @@ def test_a_provider_is_searched_opened_and_its_version_deleted(visit, fake_site,
     dialog.get_by_role("button", name="Delete").click()
     expect(versions.get_by_role("row", name=re.compile("2.0.0"))).to_have_count(0)
     assert published.api.call("GET", published.path("time", "versions", "2.0.0")).status == 404
+
+
+def chosen(name, content):
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+
+
+def archives(version, *platforms):
+    return {file_name("fresh", version, platform): f"the archive {platform}".encode() for platform in platforms}
+
+
+def choose(dialog, files, sums=None, signature=None):
+    if sums:
+        dialog.get_by_label("SHA256SUMS", exact=True).set_input_files(chosen("SHA256SUMS", sums))
+    if signature:
+        dialog.get_by_label("Signature of SHA256SUMS").set_input_files(chosen("SHA256SUMS.sig", signature))
+    dialog.get_by_label("Archives").set_input_files([chosen(name, content) for name, content in files.items()])
+
+
+def test_a_provider_and_its_version_are_published(visit, visitors, published, axe):
+    visitors.expect_console("422")
+    page = visit("/app/acme/providers")
+    page.get_by_role("button", name="Publish Provider").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("fresh")
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("heading", name="fresh", level=1)).to_be_visible()
+    page.get_by_role("button", name="New Version").click()
+    files = archives("1.0.0", "linux_amd64", "darwin_arm64")
+    sums = shasums(files)
+    choose(dialog, {**files, **archives("1.0.0", "linux_arm64"), "<b>.zip": b"x"}, sums)
+    expect(dialog.get_by_label("Version", exact=True)).to_have_value("1.0.0")
+    table = dialog.get_by_role("table", name="Files")
+    expect(table.get_by_role("row", name=re.compile("linux_arm64"))).to_contain_text("SHA256SUMS has no line for it")
+    expect(table.get_by_role("row", name=re.compile("<b>.zip"))).to_contain_text("Not named terraform-provider-fresh_VERSION_OS_ARCH.zip")
+    publish = dialog.get_by_role("button", name="Publish")
+    expect(publish).to_be_disabled()
+    axe(page)
+    choose(dialog, files, signature=signer("another").sign(sums))
+    publish.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("can't be verified")
+    expect(table.get_by_role("row", name=re.compile("SHA256SUMS.sig"))).to_contain_text("Failed")
+    name = file_name("fresh", "1.0.0", "darwin_arm64")
+    choose(dialog, {**files, name: b"changed"}, signature=published.key.sign(sums))
+    publish.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("the SHA-256 of the archive is")
+    expect(table.get_by_role("row", name=re.compile("linux_amd64"))).to_contain_text("Sent")
+    expect(table.get_by_role("row", name=re.compile("darwin_arm64"))).to_contain_text("Failed")
+    axe(page)
+    dialog.get_by_role("button", name="Cancel").click()
+    row = page.get_by_role("table", name="Versions").get_by_role("row", name=re.compile("1.0.0"))
+    expect(row).to_contain_text("Usable")
+    row.get_by_role("button", name="Add files to version 1.0.0").click()
+    choose(dialog, files)
+    dialog.get_by_role("button", name="Upload").click()
+    expect(dialog).to_have_count(0)
+    expect(row).to_contain_text("darwin_arm64, linux_amd64")
+    assert {version: sorted(platforms) for version, platforms in published.served("fresh").items()} == {"1.0.0": ["darwin_arm64", "linux_amd64"]}
+
+
+def test_a_person_without_the_right_sees_why_nothing_can_be_published(visit, fake_site, published):
+    made = published.create("guarded")
+    people = People(published.api, fake_site.database)
+    reader = people.with_password("rita", people.team("readers"))
+    published.api.patch(published.path("guarded"), {"data": {"type": "registry-providers", "relationships": {
+        "tag-bindings": {"data": [{"type": "tag-bindings", "attributes": {"key": "env", "value": "test"}}]}}}})
+    page = visit("/app/acme/providers", user=reader)
+    reason = "you need the permission to manage providers"
+    expect(page.get_by_role("button", name="Publish Provider")).to_have_attribute("title", reason)
+    page.get_by_role("link", name="env: test").click()
+    expect(page.get_by_text("1 provider", exact=True)).to_be_visible()
+    page.get_by_role("link", name="guarded").click()
+    expect(page).to_have_url(re.compile(made["id"]))
+    for button in ("New Version", "Delete provider guarded"):
+        expect(page.get_by_role("button", name=button)).to_have_attribute("title", reason)
+    expect(page.get_by_role("link", name="env: test")).to_be_visible()
+    expect(page.get_by_label("New tag")).to_have_count(0)
 
 
 def test_a_key_is_added_and_deleted_and_one_in_use_stays(visit, visitors, published, axe):

@@ -73,7 +73,7 @@ export async function ping(): Promise<boolean> {
 	}
 }
 
-async function refused(answer: Response): Promise<ApiError> {
+export async function refused(answer: Response): Promise<ApiError> {
 	let body: unknown = null;
 	try {
 		body = await answer.json();

@@ -26,7 +26,7 @@ export function NewObject({ kind, path, intro = "", primary = false, reason, pag
 	return (
 		<>
 			<Button kind={primary ? "primary" : "plain"} reason={reason} onPress={open}>
-				New {kind.one}
+				{kind.add ?? `New ${kind.one}`}
 			</Button>
 			{Form && (
 				<Form

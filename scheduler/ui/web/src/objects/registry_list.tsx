@@ -24,7 +24,6 @@ type Props = {
 	readonly title: "Modules" | "Providers";
 	readonly word: string; // of one
 	readonly resources: string; // the last part of the list's address
-	readonly hint: string; // what the search finds
 	readonly intro: ComponentChildren;
 	readonly empty: ComponentChildren; // how one is published
 	readonly publish?: ComponentChildren; // the buttons beside the heading
@@ -51,7 +50,7 @@ const columnsOf = ({ org, word, title, pathOf, columns }: Props): readonly Colum
 ];
 
 export function RegistryList(props: Props) {
-	const { org, title, word, resources, hint, intro, empty, publish } = props;
+	const { org, title, word, resources, intro, empty, publish } = props;
 	const query = useQuery();
 	const searched = query.get("q") ?? "";
 	const { words, tags } = searchParts(searched);
@@ -75,7 +74,7 @@ export function RegistryList(props: Props) {
 			</div>
 			<p>{intro}</p>
 			<div class="filters">
-				<SearchField label={`Search ${title.toLowerCase()}`} hint={`${hint}, tag:KEY=VALUE`} name="q" value={searched} />
+				<SearchField label={`Search ${title.toLowerCase()}`} hint="Name, tag:KEY=VALUE" name="q" value={searched} />
 			</div>
 			<Content of={list}>
 				{() =>

@@ -49,7 +49,6 @@ export default function Modules({ params }: PageProps) {
 			title="Modules"
 			word="module"
 			resources="registry-modules"
-			hint="Name, namespace or provider"
 			intro="Modules that the configurations of the organization may call by the address of this server."
 			empty={<p>A module is published by upload, or from the tags or a branch of a repository, such as terraform-PROVIDER-NAME.</p>}
 			publish={<PublishLink org={org} />}

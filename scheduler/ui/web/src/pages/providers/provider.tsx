@@ -12,13 +12,15 @@ import { useDocument, useQuery } from "../../core/hooks.ts";
 import { may, type Resource, text, texts } from "../../core/resource.ts";
 import { navigate, type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { RegistryTags } from "../../objects/tags.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { stateOf, usageOf } from "./provider_words.ts";
+import { manageReason, stateOf, usageOf } from "./provider_words.ts";
+import { type Place, VersionButton } from "./version_button.tsx";
 
-const reasonOf = (item: Resource) => (may(item, "can-delete") ? undefined : "you need the permission to manage providers");
+const reasonOf = (item: Resource) => (may(item, "can-delete") ? undefined : manageReason);
 const loss = "Configurations that require it can't be initialized any more.";
 
-const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<Resource>[] => [
+const columnsOf = (place: Place): readonly Column<Resource>[] => [
 	{ key: "version", head: "Version", cell: (version) => <strong>{text(version, "version")}</strong> },
 	{
 		key: "state",
@@ -36,36 +38,43 @@ const columnsOf = (path: string, reload: () => Promise<void>): readonly Column<R
 		key: "actions",
 		head: <span class="sr-only">Actions</span>,
 		cell: (version) => (
-			<DeleteNamed
-				word="version"
-				name={text(version, "version")}
-				url={`${path}/versions/${segment(text(version, "version"))}`}
-				reason={reasonOf(version)}
-				onDone={reload}
-			>
-				{loss}
-			</DeleteNamed>
+			<span class="actions">
+				<VersionButton place={place} version={version} reason={reasonOf(version)} />
+				<DeleteNamed
+					word="version"
+					name={text(version, "version")}
+					url={`${place.path}/versions/${segment(text(version, "version"))}`}
+					reason={reasonOf(version)}
+					onDone={place.reload}
+				>
+					{loss}
+				</DeleteNamed>
+			</span>
 		),
 	},
 ];
 
-function Versions({ path }: { readonly path: string }) {
+function Versions({ org, provider, path, reload }: Place) {
 	const page = useQuery().get("page") ?? undefined;
 	const list = useDocument(`${path}/versions${page ? `?page%5Bnumber%5D=${segment(page)}` : ""}`);
+	const place = { org, provider, path, reload: () => Promise.all([list.reload(), reload()]) };
 	return (
 		<section aria-labelledby="versions">
-			<h2 id="versions">Versions</h2>
+			<div class="page-head">
+				<h2 id="versions">Versions</h2>
+				<VersionButton place={place} reason={reasonOf(provider)} />
+			</div>
 			<Content of={list}>
 				{() =>
 					list.items.length > 0 ? (
 						<>
-							<PlainTable caption="Versions" columns={columnsOf(path, list.reload)} rows={list.items} keyOf={({ id }) => id} />
+							<PlainTable caption="Versions" columns={columnsOf(place)} rows={list.items} keyOf={({ id }) => id} class="stack" />
 							<Pagination pages={list.pages} />
 						</>
 					) : (
 						<p>
-							There is no version yet. To publish one: create it with the id of a GPG key, upload SHA256SUMS and its signature, create its
-							platforms, and upload their archives.
+							There is no version yet. One needs SHA256SUMS, its signature by a GPG key of the organization, and an archive for each
+							platform.
 						</p>
 					)
 				}
@@ -120,10 +129,11 @@ export default function Provider({ params }: PageProps) {
 								</Fact>
 							</dl>
 							<Usage provider={provider} />
+							<RegistryTags org={org} item={provider} path={list} />
 							{text(provider, "registry-name") === "public" ? (
 								<p>The public registry has the versions of this provider.</p>
 							) : (
-								<Versions path={path} />
+								<Versions org={org} provider={provider} path={path} reload={found.reload} />
 							)}
 							<p>
 								<DeleteNamed word="provider" name={name} url={path} reason={reasonOf(provider)} onDone={() => navigate(list)}>

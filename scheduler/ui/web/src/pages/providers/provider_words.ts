@@ -4,6 +4,8 @@
 import { flag, type Resource, text, texts } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 
+export const manageReason = "you need the permission to manage providers";
+
 // Engines find a version once its signature is verified and an archive has the signed checksum.
 export function stateOf(version: Resource): readonly [Tone, string] {
 	if (!flag(version, "signature-verified")) {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MPL-2.0
+// Publishes a version of a private provider, or completes one: SHA256SUMS, its signature, and the archives.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Dialog } from "../../components/dialog.tsx";
+import { FileField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { Content } from "../../components/states.tsx";
+import { address, bytes, pathOnPage } from "../../core/api.ts";
+import { type Loaded, useDocument, useRead } from "../../core/hooks.ts";
+import { flag, type Resource, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
+import { attributesOf, type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
+import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
+import { archiveOf, maxSumsBytes, problemOf, type Sending, sumsOf } from "./provider_files.ts";
+import { publish, versionCreate, versionUrl } from "./publish.ts";
+import { Files } from "./version_files.tsx";
+
+const fieldsOf = (keys: readonly Resource[]): readonly FieldRow[] => [
+	{ name: "version", label: "Version", kind: "text", longest: 64, hint: "A semantic version, such as 1.2.0." },
+	{
+		name: "key-id",
+		label: "GPG key",
+		kind: "choice",
+		options: keys.map((key) => [text(key, "key-id"), text(key, "key-id")] as const),
+		initial: text(keys[0], "key-id"),
+		hint: "Its private part has signed SHA256SUMS.",
+	},
+	{
+		name: "protocols",
+		label: "Protocols",
+		kind: "set",
+		options: [
+			["5.0", "5.0: Terraform 0.12 and later"],
+			["6.0", "6.0: Terraform 1.0 and later"],
+		],
+		initial: ["5.0"],
+	},
+];
+
+type Props = {
+	readonly org: string;
+	readonly provider: Resource;
+	readonly path: string; // of the provider
+	readonly version: Resource | undefined; // undefined: a new one
+	readonly onClose: () => void;
+};
+
+// What the version is, for a new one.
+function NewFields({ org, keys, children }: { readonly org: string; readonly keys: Loaded; readonly children: ComponentChildren }) {
+	return (
+		<Content of={keys}>
+			{() =>
+				keys.items.length > 0 ? (
+					children
+				) : (
+					<p>
+						The organization has no GPG key. Add the public key by which the version is signed in the{" "}
+						<a href={pathTo("/app/:org/settings/gpg-keys", { org })}>settings</a>.
+					</p>
+				)
+			}
+		</Content>
+	);
+}
+
+async function sumsRead(file: File | undefined): Promise<ReadonlyMap<string, string> | undefined> {
+	return file && file.size <= maxSumsBytes ? sumsOf(await file.text()) : undefined;
+}
+
+// useFiles: the chosen files. A verified version has its checksums already.
+function useFiles(version: Resource | undefined) {
+	const [sums, setSums] = useState<File>();
+	const [chosen, setChosen] = useState<ReadonlyMap<string, string>>();
+	const [signature, setSignature] = useState<File>();
+	const [archives, setArchives] = useState<readonly File[]>([]);
+	const verified = flag(version, "signature-verified");
+	const link = version?.links?.["shasums-download"];
+	const kept = useRead(verified && link ? version?.id : undefined, async (stop) =>
+		sumsOf(new TextDecoder().decode(await bytes(pathOnPage(link ?? ""), stop))),
+	);
+	const sumsChoose = async ([file]: readonly File[]) => {
+		setSums(file);
+		setChosen(await sumsRead(file));
+	};
+	const checksums = verified ? kept.value : chosen;
+	return { sums, signature, archives, verified, checksums, sumsChoose, setSignature, setArchives };
+}
+
+type Chosen = ReturnType<typeof useFiles>;
+
+// missing: why nothing can be sent yet.
+function missingOf(values: Values, { sums, signature, archives, verified, checksums }: Chosen, wrong: boolean): string | undefined {
+	const rows: readonly (readonly [boolean, string])[] = [
+		[!values.version, "it needs a version"],
+		[!values["key-id"], "it needs a GPG key"],
+		[!(verified || (sums && signature)), "SHA256SUMS and its signature are not chosen"],
+		[!checksums?.size, "SHA256SUMS has no checksums, or more than 64 KiB"],
+		[verified && archives.length === 0, "no archive is chosen"],
+		[wrong, "a file can't be sent"],
+	];
+	return rows.find(([missing]) => missing)?.[1];
+}
+
+export function VersionDialog({ org, provider, path, version, onClose }: Props) {
+	const [made, setMade] = useState(version);
+	const keys = useDocument(
+		version ? undefined : address("/api/registry/private/v2/gpg-keys", { "filter[namespace]": org, "page[size]": 100 }),
+	);
+	const fields = fieldsOf(keys.items);
+	const [typed, setTyped] = useState<Values>({});
+	const values = made ? valuesOf(fields, made) : { ...valuesOf(fields, undefined), ...typed };
+	const files = useFiles(made);
+	const [sending, setSending] = useState<ReadonlyMap<string, Sending>>(new Map());
+	const stop = useRef(new AbortController()).current;
+	useEffect(() => () => stop.abort(), []);
+	const wanted = { provider: text(provider, "name"), version: String(values.version), sums: files.checksums };
+	const rows = [
+		...[files.sums, files.signature].flatMap((file) => (file && !files.verified ? [{ file, problem: undefined }] : [])),
+		...files.archives.map((file) => ({ file, problem: problemOf(file.name, wanted) })),
+	];
+	const send = async () => {
+		const target = made ?? (await versionCreate(path, attributesOf(fields, values, undefined)));
+		setMade(target);
+		setSending(new Map());
+		await publish({
+			url: versionUrl(path, target),
+			...(files.verified ? { sums: undefined, signature: undefined } : files),
+			checksums: files.checksums ?? new Map(),
+			archives: files.archives,
+			stop: stop.signal,
+			onVersion: setMade,
+			onSending: (filename, state) => setSending((before) => new Map(before).set(filename, state)),
+		});
+		announce(`Version ${text(target, "version")}: all files are sent`);
+	};
+	const archivesChoose = (archives: readonly File[]) => {
+		files.setArchives(archives);
+		const named = archives.flatMap(({ name }) => archiveOf(name)?.version ?? [])[0];
+		if (named && !values.version) {
+			setTyped({ ...typed, version: named });
+		}
+	};
+	return (
+		<Dialog
+			title={version ? `Add files to version ${text(version, "version")}` : `New version of ${text(provider, "name")}`}
+			confirm={version ? "Upload" : "Publish"}
+			reason={missingOf(
+				values,
+				files,
+				rows.some(({ problem }) => problem),
+			)}
+			fields={pointersOf(fields)}
+			onConfirm={send}
+			onClose={onClose}
+		>
+			{(error) => (
+				<>
+					{made ? (
+						<p>
+							{files.verified
+								? `SHA256SUMS is signed by the key ${text(made, "key-id")}.`
+								: `SHA256SUMS must be signed by the key ${text(made, "key-id")}. To use another one, delete the version first.`}
+						</p>
+					) : (
+						<NewFields org={org} keys={keys}>
+							<ObjectFields
+								fields={fields}
+								values={values}
+								error={error}
+								onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+							/>
+						</NewFields>
+					)}
+					{!files.verified && (
+						<>
+							<FileField label="SHA256SUMS" accept="" hint="The checksum of each archive." onFiles={files.sumsChoose} />
+							<FileField
+								label="Signature of SHA256SUMS"
+								accept=".sig"
+								hint="As gpg --detach-sign SHA256SUMS makes it."
+								onFiles={([file]) => files.setSignature(file)}
+							/>
+						</>
+					)}
+					<FileField
+						label="Archives"
+						accept=".zip"
+						multiple
+						hint={`One for each platform: terraform-provider-${wanted.provider}_VERSION_OS_ARCH.zip. More can be added later.`}
+						onFiles={archivesChoose}
+					/>
+					<Files rows={rows} sending={sending} />
+				</>
+			)}
+		</Dialog>
+	);
+}
