@@ -21,10 +21,12 @@ system_sources() {
 
 own_architecture=$(dpkg --print-architecture)
 
+foreign_options=() # of deploy/local/foreign
+
 # system_namespaces ARCHITECTURE: sets namespaces to the command that starts a program in those of a system.
 system_namespaces() {
 	namespaces=(unshare --mount --propagation private --pid --ipc --fork --kill-child)
-	[[ $1 == "$own_architecture" ]] || namespaces=("$root/deploy/local/foreign")
+	[[ $1 == "$own_architecture" ]] || namespaces=("$root/deploy/local/foreign" "${foreign_options[@]}")
 }
 
 # system_archive RELEASE ARCHITECTURE: makes the archive of the minimal system, once.
@@ -38,7 +40,7 @@ system_archive() {
 	[[ $2 == "$own_architecture" ]] || foreign=(--foreign)
 	if ! unshare --mount --pid --fork --kill-child --mount-proc debootstrap --variant=minbase --include=ca-certificates \
 		--arch "$2" "${foreign[@]}" "$1" "$folder" "$(system_sources "$1" | awk 'NR == 1 { print $2 }')" >"$log" 2>&1 ||
-		{ [[ ${foreign[*]} ]] && ! "$root/deploy/local/foreign" env container=lxc chroot "$folder" /debootstrap/debootstrap --second-stage >>"$log" 2>&1; }; then
+		{ [[ ${foreign[*]} ]] && ! "$root/deploy/local/foreign" "${foreign_options[@]}" env container=lxc chroot "$folder" /debootstrap/debootstrap --second-stage >>"$log" 2>&1; }; then
 		tail -n 10 "$log" >&2
 		die "debootstrap failed" "The log: $log"
 	fi

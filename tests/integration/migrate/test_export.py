@@ -3,6 +3,8 @@
 
 import json
 
+import pytest
+
 from support.migration import connect, states_of
 
 
@@ -23,6 +25,7 @@ def test_an_export_is_imported_into_an_empty_site_and_is_equal(migrate, there, t
     assert states_of(there, "network") == states_of(migrate.source, "network")
 
 
+@pytest.mark.extended
 def test_the_exports_of_both_sides_are_equal(migrate, there):
     """Apart from ids, what the target exports is what the source exports."""
     connect_first = migrate.run("plan") and migrate.fill_secrets()

@@ -55,6 +55,7 @@ def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
     assert "and 5 files of the registry byte by byte: 0 differ" in out
 
 
+@pytest.mark.extended
 def test_an_apply_that_is_killed_in_an_upload_goes_on(migrate, moved, theirs):
     """The archive takes long enough that the program is in its upload when the platform is listed."""
     large = zip_of({"terraform-provider-large_v1.0.0": os.urandom(48 << 20)})
@@ -76,6 +77,7 @@ def test_an_apply_that_is_killed_in_an_upload_goes_on(migrate, moved, theirs):
     assert " 0 differ, 0 wait" in migrate.run("verify")
 
 
+@pytest.mark.extended
 def test_a_version_that_an_interrupted_apply_created_is_completed(migrate, moved, theirs):
     """Each step that leaves something behind: the version alone, with its checksums, and a platform."""
     sums = {}
@@ -122,6 +124,7 @@ def test_what_the_source_has_not_whole_is_on_the_checklist(migrate, moved, their
         f"not in the export: {key}: publish it at the target: its files were never uploaded to the source" for key in sorted(missing)]
 
 
+@pytest.mark.extended
 def test_another_archive_at_the_target_is_not_replaced(migrate, moved, theirs):
     other = zip_of({"terraform-provider-cloud_v1.0.0": b"of others"})
     theirs.publish("cloud", "1.0.0", {LINUX: other})
@@ -134,6 +137,7 @@ def test_another_archive_at_the_target_is_not_replaced(migrate, moved, theirs):
     assert f"{key}: has another content" in out and f"{key}/registry-provider-platforms/linux_amd64: has another content" in out
 
 
+@pytest.mark.extended
 def test_a_version_of_a_key_that_the_source_no_longer_has_waits(migrate, moved, theirs):
     """HCP lets keys of versions be deleted. An export without its keys stands for such a source."""
     migrate.run("export")
