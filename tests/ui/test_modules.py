@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from support.api import Api, tar_gz
 from support.documents import document
+from support.fake_git import FakeGit
 from support.fake_worker import FakeWorker
 from support.modules import TYPE, Modules, ModuleTests
 from support.pages import wait_loaded
@@ -15,6 +16,7 @@ from support.people import People
 from support.site import new_folder
 from support.vcs_connections import GIT, connect
 from support.vcs_fakes import GitHub
+from support.vcs_fakes.repository import GitView
 
 
 @pytest.fixture(scope="module")
@@ -306,47 +308,68 @@ def test_all_modules_of_a_name_are_deleted(visit, visitors, published):
 
 
 @pytest.fixture(scope="module")
-def github():
-    fake = GitHub(new_folder("github"))
-    yield fake
+def forge(fake_site, published):
+    """A repository of a fake GitHub, with a tag and two commits, that the organization is connected with. Its commits are fetched."""
+    fake, git = GitHub(new_folder("github")), FakeGit(fake_site)
+    connect(published.api, {"service-provider": "github", "http-url": fake.url, "api-url": fake.api_url, "oauth-token-string": "good-token"}, name="Forge")
+    repository = fake.repository("acme/terraform-null-vpc", {"main.tf": ""})
+    repository.copy.git("tag", "app-v1.2.3")
+    repository.copy.git("push", "--quiet", "origin", "app-v1.2.3")
+    repository.copy.commit_and_push({"main.tf": "# two"}, "Add a subnet", "main")
+    git.repositories[repository.identifier] = GitView(repository)
+    yield repository
+    git.stop()
     fake.release()
     fake.check()
 
 
-def test_a_module_is_published_from_a_repository(visit, visitors, published, github, axe):
+def choose(page, repository):
+    page.get_by_label("Connection", exact=True).select_option("Forge")
+    page.get_by_label("Repository", exact=True).fill(repository.identifier)
+    expect(page.get_by_label("Name", exact=True)).to_have_value("vpc")
+    expect(page.get_by_label("Provider", exact=True)).to_have_value("null")
+
+
+def test_a_module_is_published_from_tags(visit, visitors, published, forge, axe):
     visitors.expect_console("422")
-    connect(published.api, {"service-provider": "github", "http-url": github.url, "api-url": github.api_url, "oauth-token-string": "good-token"}, name="Forge")
-    copy = github.repository("acme/terraform-null-vpc", {"main.tf": ""}).copy
-    copy.commit({"main.tf": "# two"}, "Add a subnet")
-    copy.push("main")
     page = visit("/app/acme/modules/new")
     publish = page.get_by_role("button", name="Publish")
     expect(publish).to_have_attribute("title", "choose a connection")
-    page.get_by_label("Connection", exact=True).select_option("Forge")
-    page.get_by_label("Repository", exact=True).fill("vpc")
-    expect(page.locator("datalist option")).to_have_attribute("value", "acme/terraform-null-vpc")
-    page.get_by_label("Repository", exact=True).fill("acme/terraform-null-vpc")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("vpc")
-    expect(page.get_by_label("Provider", exact=True)).to_have_value("null")
-    page.get_by_label("Tag prefix").fill("bad prefix")
+    choose(page, forge)
+    page.get_by_label("Tag prefix").fill("app-")
     page.get_by_label("Folder").fill("../elsewhere")
     publish.click()
     expect(page.get_by_label("Folder")).to_have_attribute("aria-invalid", "true")
+    axe(page)
     page.get_by_label("Folder").fill("")
     publish.click()
-    expect(page.get_by_label("Tag prefix")).to_have_attribute("aria-invalid", "true")
-    axe(page)
+    expect(page.get_by_role("heading", name="vpc", level=1)).to_be_visible()
+    expect(page.get_by_text("Each tag of the repository such as app-v1.2.3 publishes a version.")).to_be_visible()
+    expect(row_of(page, "1.2.3")).to_contain_text("Usable")
+    repository = page.get_by_role("region", name="Repository")
+    expect(repository.get_by_role("link", name=forge.identifier)).to_be_visible()
+    expect(repository).to_contain_text("Last look")
+    expect(repository).not_to_contain_text("None has succeeded yet")
+    expect(page.get_by_role("button", name="New Version")).to_have_count(0)
+
+
+def test_a_module_is_published_from_a_branch(visit, visitors, published, forge, axe):
+    visitors.expect_console("422")
+    page = visit("/app/acme/modules/new")
+    choose(page, forge)
     page.get_by_label("Versions").select_option("branch")
+    publish = page.get_by_role("button", name="Publish")
     expect(publish).to_have_attribute("title", "enter the branch")
     page.get_by_label("Branch", exact=True).fill("main")
-    page.get_by_label("Name", exact=True).fill("network")
+    name = page.get_by_label("Name", exact=True)
+    name.fill("network")
     publish.click()
-    expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
-    page.get_by_label("Name", exact=True).fill("renamed")
+    expect(name).to_have_attribute("aria-invalid", "true")
+    name.fill("renamed")
     publish.click()
     expect(page.get_by_role("heading", name="renamed", level=1)).to_be_visible()
-    expect(page.get_by_text("From the branch main of acme/terraform-null-vpc")).to_be_visible()
-    expect(row_of(page, "0.0.0")).to_contain_text("Waiting for its files")
+    expect(page.get_by_text(f"From the branch main of {forge.identifier}")).to_be_visible()
+    expect(row_of(page, "0.0.0")).to_contain_text("Usable")
     page.get_by_role("button", name="New Version").click()
     dialog = page.get_by_role("dialog", name="New version")
     dialog.get_by_label("Version", exact=True).fill("1.0.0")
@@ -356,12 +379,8 @@ def test_a_module_is_published_from_a_repository(visit, visitors, published, git
     dialog.get_by_label("Commit").select_option(older)
     axe(page)
     dialog.get_by_role("button", name="Publish").click()
-    expect(row_of(page, "1.0.0")).to_be_visible()
-    assert published.read("renamed", "1.0.0")["attributes"]["commit-sha"] == older
-    published.api.patch(published.path("renamed"), document(TYPE, {"vcs-repo": {"tags": True, "branch": "", "tag-prefix": "app-"}}))
-    page.reload()
-    expect(page.get_by_text("Each tag of the repository such as app-v1.2.3 publishes a version.")).to_be_visible()
-    expect(page.get_by_role("button", name="New Version")).to_have_count(0)
+    expect(row_of(page, "1.0.0")).to_contain_text("Usable")
+    assert published.read("renamed", "1.0.0")["attributes"]["commit-sha"] == older == forge.sha("main~1")
 
 
 def test_people_who_may_not_manage_modules_are_told_why(visitors, sessions, fake_site, published):

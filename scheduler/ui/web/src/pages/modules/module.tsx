@@ -19,12 +19,22 @@ import { RegistryTags } from "../../objects/tags.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { type Use, usesOf } from "./description.ts";
 import { DescriptionParts } from "./description_parts.tsx";
-import { addressOf, isUnderway, latestOf, pathOf, publishedOf, setupOf, usageOf, type Version, versionsOf } from "./module_words.ts";
+import { ModuleRepository } from "./module_repository.tsx";
+import {
+	addressOf,
+	isChanging,
+	latestOf,
+	pathOf,
+	pollMs,
+	publishedOf,
+	setupOf,
+	usageOf,
+	type Version,
+	versionsOf,
+} from "./module_words.ts";
 import { NoCodeSettings, ProvisionLink } from "./no_code_settings.tsx";
 import { useDescription } from "./use_description.ts";
 import { ModuleDeletion, NewVersion, type Place, VersionActions } from "./version_actions.tsx";
-
-const pollMs = 2000;
 
 // Tests a version again whose tests have not passed: the version is published if they pass.
 function TestAgain({ version, place }: { readonly version: string; readonly place: Place }) {
@@ -83,7 +93,7 @@ const columnsOf = (place: Place): readonly Column<Version>[] => [
 function Versions({ place }: { readonly place: Place }) {
 	const { module, reload } = place;
 	const versions = versionsOf(module);
-	useInterval(pollMs, () => versions.some(isUnderway) && reload());
+	useInterval(pollMs, () => isChanging(module) && reload());
 	return (
 		<section aria-labelledby="versions">
 			<div class="page-head">
@@ -237,6 +247,7 @@ export default function Module({ params }: PageProps) {
 							<Usage module={module} />
 							<RegistryTags org={org} item={module} path={pathTo("/app/:org/modules", { org })} />
 							<Versions place={{ org, module, reload: found.reload }} />
+							<ModuleRepository module={module} />
 							{text(module, "registry-name") === "private" && may(module, "can-delete") && (
 								<NoCodeSettings org={org} module={module} reload={found.reload} />
 							)}

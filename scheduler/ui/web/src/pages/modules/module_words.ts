@@ -5,6 +5,8 @@ import { segment } from "../../core/api.ts";
 import { listIn, type Members, membersOf, object, type Resource, text, textIn } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 
+export const pollMs = 2000; // while a module changes
+
 export type Version = {
 	readonly version: string;
 	readonly status: string; // of the registry
@@ -61,7 +63,13 @@ export function versionsOf(module: Resource): readonly Version[] {
 }
 
 // Whether the version is on its way, so that its status will change.
-export const isUnderway = ({ status }: Version) => ["pending", "cloning", "reg_ingressing"].includes(status);
+const isUnderway = ({ status }: Version) => ["pending", "cloning", "reg_ingressing"].includes(status);
+
+// Whether the module will change by itself: a version of it is on its way, or its repository has not been looked at yet.
+export function isChanging(module: Resource): boolean {
+	const isNew = text(module, "status") === "pending" && text(module, "publishing-mechanism") === "git_tag";
+	return isNew || versionsOf(module).some(isUnderway);
+}
 
 // The newest version to use: one that is no prerelease, or else the newest.
 export function latestOf(versions: readonly Version[]): string {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { descriptionOf, usesOf } from "./description.ts";
-import { latestOf, publishedOf, setupOf, usageOf, versionsOf } from "./module_words.ts";
+import { isChanging, latestOf, publishedOf, setupOf, usageOf, versionsOf } from "./module_words.ts";
 import { messagesOf, resultsOf, testHasEnded, testLook } from "./test_words.ts";
 
 function module(attributes: Record<string, unknown>) {
@@ -50,6 +50,17 @@ test("the latest version is no prerelease if there is another one", () => {
 	assert.equal(latest("2.0.0-rc.1", "1.0.0+build-1"), "1.0.0+build-1");
 	assert.equal(latest("2.0.0-rc.1"), "2.0.0-rc.1");
 	assert.equal(latest(), "");
+});
+
+test("a module changes while a version is on its way, or before the first look at its tags", () => {
+	const statuses = (status: string) => ({ "version-statuses": [version("1.0.0", { status })] });
+	assert.deepEqual(
+		["pending", "cloning", "reg_ingressing", "ok", "clone_failed"].map((status) => isChanging(module(statuses(status)))),
+		[true, true, true, false, false],
+	);
+	const tags = (status: string) => isChanging(module({ status, "publishing-mechanism": "git_tag" }));
+	assert.deepEqual(["pending", "no_version_tags", "setup_failed"].map(tags), [true, false, false]);
+	assert.ok(!isChanging(module({ status: "pending" })));
 });
 
 test("the usage names the registry's host but for public modules", () => {

@@ -7,10 +7,10 @@ import { DeleteNamed } from "../../components/delete_named.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { partLoad } from "../../core/part.ts";
-import { linkOf, may, object, type Resource, text, textIn } from "../../core/resource.ts";
+import { linkOf, list, may, object, type Resource, text, textIn } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
 import { type Marking, markingsOf, marks } from "./marks.ts";
-import { manageReason, pathOf, type Version, versionsOf } from "./module_words.ts";
+import { manageReason, pathOf, type Version } from "./module_words.ts";
 
 export type Place = { readonly org: string; readonly module: Resource; readonly reload: () => Promise<void> };
 
@@ -79,7 +79,7 @@ export function VersionActions({ place, version }: { readonly place: Place; read
 	const { org, module, reload } = place;
 	const name = version.version;
 	const takesFiles = !text(module, "publishing-mechanism") && ["pending", "reg_ingress_failed"].includes(version.status);
-	const isLast = versionsOf(module).length === 1;
+	const isLast = list(module, "version-statuses").length === 1;
 	const gone = () => (isLast ? navigate(pathTo("/app/:org/modules", { org })) : reload());
 	return (
 		<span class="cell-actions">
@@ -99,13 +99,13 @@ export function ModuleDeletion({ org, module }: { readonly org: string; readonly
 	const name = text(module, "name");
 	const registry = text(module, "registry-name");
 	const able = may(module, "can-delete");
-	const list = useDocument(
+	const found = useDocument(
 		able
 			? address(`/organizations/${segment(org)}/registry-modules`, { q: name, "filter[registry_name]": registry, "page[size]": 100 })
 			: undefined,
 	);
 	const of = (item: Resource) => `${linkOf(item, "organization")?.id} ${text(item, "namespace")}/${text(item, "name")}`.toLowerCase();
-	const same = list.items.filter((item) => of(item) === of(module));
+	const same = found.items.filter((item) => of(item) === of(module));
 	const path = pathOf(org, module);
 	const props = { name, reason: manageReason(able), onDone: () => navigate(pathTo("/app/:org/modules", { org })) };
 	const loss = registry === "public" ? "The list no longer shows it." : "Configurations that call it can't install it any more.";
