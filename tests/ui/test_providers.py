@@ -128,6 +128,17 @@ def test_a_person_without_the_right_sees_why_nothing_can_be_published(visit, fak
     expect(page.get_by_label("New tag")).to_have_count(0)
 
 
+def test_a_version_needs_a_key(visit, published):
+    published.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "keyless", "email": "keyless@example.com"}}})
+    keyless = Providers(Api(published.api.url, published.api.token, "keyless"))
+    page = visit(f"/app/keyless/providers/{keyless.create('time')['id']}")
+    expect(page.get_by_text("There is no version yet.")).to_be_visible()
+    page.get_by_role("button", name="New Version").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("link", name="settings")).to_have_attribute("href", "/app/keyless/settings/gpg-keys")
+    expect(dialog.get_by_role("button", name="Publish")).to_be_disabled()
+
+
 def test_a_key_is_added_and_deleted_and_one_in_use_stays(visit, visitors, published, axe):
     visitors.expect_console("422")
     other = signer("another")

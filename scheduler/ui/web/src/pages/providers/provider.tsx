@@ -38,7 +38,7 @@ const columnsOf = (place: Place): readonly Column<Resource>[] => [
 		key: "actions",
 		head: <span class="sr-only">Actions</span>,
 		cell: (version) => (
-			<span class="actions">
+			<span class="cell-actions">
 				<VersionButton place={place} version={version} reason={reasonOf(version)} />
 				<DeleteNamed
 					word="version"
@@ -135,11 +135,14 @@ export default function Provider({ params }: PageProps) {
 							) : (
 								<Versions org={org} provider={provider} path={path} reload={found.reload} />
 							)}
-							<p>
-								<DeleteNamed word="provider" name={name} url={path} reason={reasonOf(provider)} onDone={() => navigate(list)}>
-									{loss}
-								</DeleteNamed>
-							</p>
+							<section aria-labelledby="deletion">
+								<h2 id="deletion">Delete provider</h2>
+								<p>
+									<DeleteNamed word="provider" name={name} url={path} reason={reasonOf(provider)} onDone={() => navigate(list)}>
+										{loss}
+									</DeleteNamed>
+								</p>
+							</section>
 						</>
 					)
 				}

@@ -4,17 +4,19 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "../../components/dialog.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { FileField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content } from "../../components/states.tsx";
-import { address, bytes, pathOnPage } from "../../core/api.ts";
-import { type Loaded, useDocument, useRead } from "../../core/hooks.ts";
-import { flag, type Resource, text } from "../../core/resource.ts";
+import { address } from "../../core/api.ts";
+import { type Loaded, useDocument } from "../../core/hooks.ts";
+import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { attributesOf, type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
 import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
-import { archiveOf, maxSumsBytes, problemOf, type Sending, sumsOf } from "./provider_files.ts";
+import { archiveOf, problemOf, type Sending } from "./provider_files.ts";
 import { publish, versionCreate, versionUrl } from "./publish.ts";
+import { missingOf, useFiles } from "./use_files.ts";
 import { Files } from "./version_files.tsx";
 
 const fieldsOf = (keys: readonly Resource[]): readonly FieldRow[] => [
@@ -65,44 +67,6 @@ function NewFields({ org, keys, children }: { readonly org: string; readonly key
 	);
 }
 
-async function sumsRead(file: File | undefined): Promise<ReadonlyMap<string, string> | undefined> {
-	return file && file.size <= maxSumsBytes ? sumsOf(await file.text()) : undefined;
-}
-
-// useFiles: the chosen files. A verified version has its checksums already.
-function useFiles(version: Resource | undefined) {
-	const [sums, setSums] = useState<File>();
-	const [chosen, setChosen] = useState<ReadonlyMap<string, string>>();
-	const [signature, setSignature] = useState<File>();
-	const [archives, setArchives] = useState<readonly File[]>([]);
-	const verified = flag(version, "signature-verified");
-	const link = version?.links?.["shasums-download"];
-	const kept = useRead(verified && link ? version?.id : undefined, async (stop) =>
-		sumsOf(new TextDecoder().decode(await bytes(pathOnPage(link ?? ""), stop))),
-	);
-	const sumsChoose = async ([file]: readonly File[]) => {
-		setSums(file);
-		setChosen(await sumsRead(file));
-	};
-	const checksums = verified ? kept.value : chosen;
-	return { sums, signature, archives, verified, checksums, sumsChoose, setSignature, setArchives };
-}
-
-type Chosen = ReturnType<typeof useFiles>;
-
-// missing: why nothing can be sent yet.
-function missingOf(values: Values, { sums, signature, archives, verified, checksums }: Chosen, wrong: boolean): string | undefined {
-	const rows: readonly (readonly [boolean, string])[] = [
-		[!values.version, "it needs a version"],
-		[!values["key-id"], "it needs a GPG key"],
-		[!(verified || (sums && signature)), "SHA256SUMS and its signature are not chosen"],
-		[!checksums?.size, "SHA256SUMS has no checksums, or more than 64 KiB"],
-		[verified && archives.length === 0, "no archive is chosen"],
-		[wrong, "a file can't be sent"],
-	];
-	return rows.find(([missing]) => missing)?.[1];
-}
-
 export function VersionDialog({ org, provider, path, version, onClose }: Props) {
 	const [made, setMade] = useState(version);
 	const keys = useDocument(
@@ -111,7 +75,7 @@ export function VersionDialog({ org, provider, path, version, onClose }: Props) 
 	const fields = fieldsOf(keys.items);
 	const [typed, setTyped] = useState<Values>({});
 	const values = made ? valuesOf(fields, made) : { ...valuesOf(fields, undefined), ...typed };
-	const files = useFiles(made);
+	const files = useFiles(path, made);
 	const [sending, setSending] = useState<ReadonlyMap<string, Sending>>(new Map());
 	const stop = useRef(new AbortController()).current;
 	useEffect(() => () => stop.abort(), []);
@@ -173,6 +137,7 @@ export function VersionDialog({ org, provider, path, version, onClose }: Props) 
 							/>
 						</NewFields>
 					)}
+					<Problems of={files.error} />
 					{!files.verified && (
 						<>
 							<FileField label="SHA256SUMS" accept="" hint="The checksum of each archive." onFiles={files.sumsChoose} />
