@@ -232,6 +232,8 @@ def test_a_module_is_published_by_upload_and_goes_on_after_a_refused_step(visit,
     publish.click()
     expect(page.get_by_label("Files")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_role("alert")).to_contain_text("no gzip'd tar archive")
+    page.get_by_role("tab", name="From a repository").click()
+    page.get_by_role("tab", name="By upload").click()
     expect(page.get_by_text("Its version 1.0.0 has no files yet")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_count(0)
     axe(page)

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../../components/dialog.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change, segment } from "../../core/api.ts";
+import type { ApiError } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { object, type Resource, text, textIn } from "../../core/resource.ts";
 import { type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
@@ -22,9 +23,19 @@ type Props = {
 	readonly onClose: () => void;
 };
 
-function useValues(fields: readonly FieldRow[]) {
+// The values of the fields, and their controls.
+function useForm(fields: readonly FieldRow[]) {
 	const [typed, setTyped] = useState<Values>({});
-	return { values: { ...valuesOf(fields, undefined), ...typed }, setTyped };
+	const values = { ...valuesOf(fields, undefined), ...typed };
+	const controls = (error: ApiError | undefined) => (
+		<ObjectFields
+			fields={fields}
+			values={values}
+			error={error}
+			onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+		/>
+	);
+	return { values, controls };
 }
 
 type UploadProps = Props & { readonly version?: string }; // that exists and has no files
@@ -33,7 +44,7 @@ export function UploadDialog({ org, module, version, onDone, onClose }: UploadPr
 	const [made, setMade] = useState(version);
 	const [file, setFile] = useState<File | undefined>();
 	const fields = made ? [] : [versionField];
-	const { values, setTyped } = useValues(fields);
+	const { values, controls } = useForm(fields);
 	const path = pathOf(org, module);
 	const publish = async () => {
 		const name = made ?? word(values, "version");
@@ -60,12 +71,7 @@ export function UploadDialog({ org, module, version, onDone, onClose }: UploadPr
 			{(error) => (
 				<>
 					{!version && made && <p class="note wait">{`Version ${made} exists now, and has no files yet.`}</p>}
-					<ObjectFields
-						fields={fields}
-						values={values}
-						error={error}
-						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-					/>
+					{controls(error)}
 					<ArchiveField error={error} onFile={setFile} />
 				</>
 			)}
@@ -79,7 +85,7 @@ export function CommitDialog({ org, module, onDone, onClose }: Props) {
 	const commits = useDocument(address(`${path}/commits`));
 	const branch = textIn(object(module, "vcs-repo"), "branch");
 	const fields = [versionField, commitField(branch, commits.items, commits.error?.message ?? "")];
-	const { values, setTyped } = useValues(fields);
+	const { values, controls } = useForm(fields);
 	const publish = async () => {
 		await change("POST", address(`${path}/versions`), versionBody(values));
 		announce(`Version ${word(values, "version")} requested`);
@@ -97,12 +103,7 @@ export function CommitDialog({ org, module, onDone, onClose }: Props) {
 			{(error) => (
 				<>
 					<p>A worker fetches the commit.</p>
-					<ObjectFields
-						fields={fields}
-						values={values}
-						error={error}
-						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-					/>
+					{controls(error)}
 				</>
 			)}
 		</Dialog>
@@ -114,7 +115,7 @@ type MarkProps = Props & { readonly what: Marking; readonly version: Version };
 export function MarkDialog({ org, module, what, version, onDone, onClose }: MarkProps) {
 	const mark = marks[what];
 	const fields = markFields(what, version);
-	const { values, setTyped } = useValues(fields);
+	const { values, controls } = useForm(fields);
 	const save = async () => {
 		await change("PATCH", address(`${pathOf(org, module)}/${segment(version.version)}`), markBody(what, values));
 		announce(`Version ${version.version} of ${text(module, "name")} is ${mark.done}`);
@@ -132,12 +133,7 @@ export function MarkDialog({ org, module, what, version, onDone, onClose }: Mark
 			{(error) => (
 				<>
 					<p>{mark.intro}</p>
-					<ObjectFields
-						fields={fields}
-						values={values}
-						error={error}
-						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-					/>
+					{controls(error)}
 				</>
 			)}
 		</Dialog>

@@ -13,7 +13,7 @@ import { addressFields, fileReason, isVersion, missingOf, versionBody, versionFi
 import { versionUpload } from "./upload.ts";
 
 // What earlier tries have made. The next one goes on from there.
-type Made = { readonly module?: Resource; readonly version?: string };
+export type Made = { readonly module?: Resource; readonly version?: string };
 
 function MadeNote({ org, module, version }: Made & { readonly org: string }) {
 	return module ? (
@@ -28,12 +28,16 @@ function MadeNote({ org, module, version }: Made & { readonly org: string }) {
 	) : null;
 }
 
-type Props = { readonly org: string; readonly reason: string | undefined };
+type Props = {
+	readonly org: string;
+	readonly reason: string | undefined;
+	readonly made: Made;
+	readonly onMade: (made: Made) => void;
+};
 
-export function ByUpload({ org, reason }: Props) {
+export function ByUpload({ org, reason, made, onMade }: Props) {
 	const [typed, setTyped] = useState<Values>({});
 	const [file, setFile] = useState<File | undefined>();
-	const [made, setMade] = useState<Made>({});
 	const { error, attempt } = useAttempt();
 	const fields = [...(made.module ? [] : addressFields), ...(made.version ? [] : [versionField])];
 	const values = { ...valuesOf(fields, undefined), ...typed };
@@ -48,13 +52,13 @@ export function ByUpload({ org, reason }: Props) {
 			const attributes = { name: word(values, "name"), provider: word(values, "provider") };
 			const body = { data: { type: "registry-modules", attributes } };
 			const module = made.module ?? ((await change("POST", address(base), body)).data as Resource);
-			setMade({ ...made, module });
+			onMade({ ...made, module });
 			const version = made.version ?? word(values, "version");
 			const path = pathOf(org, module);
 			if (!made.version) {
 				await change("POST", address(`${path}/versions`), versionBody(values));
 			}
-			setMade({ module, version });
+			onMade({ module, version });
 			await versionUpload(path, version, file as File);
 			announce("Module published");
 			navigate(pathTo("/app/:org/modules/:module", { org, module: module.id }));

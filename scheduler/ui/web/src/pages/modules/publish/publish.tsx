@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // A new module of the registry, in one of two ways.
 
+import { useState } from "preact/hooks";
 import { Content } from "../../../components/states.tsx";
 import { Tabs } from "../../../components/tabs.tsx";
 import { address, segment } from "../../../core/api.ts";
@@ -10,13 +11,14 @@ import { type PageProps, pathTo } from "../../../core/router.ts";
 import { useTitle } from "../../../core/title.ts";
 import { Breadcrumb } from "../../../shell/breadcrumb.tsx";
 import { manageReason } from "../module_words.ts";
-import { ByUpload } from "./by_upload.tsx";
+import { ByUpload, type Made } from "./by_upload.tsx";
 import { FromRepository } from "./from_repository.tsx";
 
 export default function Publish({ params }: PageProps) {
 	const { org = "" } = params;
 	const organization = useDocument(address(`/organizations/${segment(org)}`));
 	const reason = manageReason(may(organization.item, "can-create-module"));
+	const [made, setMade] = useState<Made>({}); // it outlives its tab
 	const by = useQuery().get("by") ?? "repository";
 	useTitle(["Publish module", org]);
 	return (
@@ -38,7 +40,7 @@ export default function Publish({ params }: PageProps) {
 							shown={by}
 							tabs={[
 								{ key: "repository", word: "From a repository", content: () => <FromRepository org={org} reason={reason} /> },
-								{ key: "upload", word: "By upload", content: () => <ByUpload org={org} reason={reason} /> },
+								{ key: "upload", word: "By upload", content: () => <ByUpload org={org} reason={reason} made={made} onMade={setMade} /> },
 							]}
 						/>
 					</>
