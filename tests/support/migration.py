@@ -174,6 +174,10 @@ class Moved:
         modules = Modules(self.api)
         modules.publish("vpc", "1.0.0")
         modules.publish("vpc", "1.1.0", {"main.tf": "# new\n"})
+        for version, more in (("0.8.0", {"revocation": {"status": "Revoked", "message": "It leaks."}}), ("0.9.0", {})):
+            modules.publish("vpc", version)
+            deprecation = {"deprecated-status": "Deprecated", "reason": "It is old.", "link": "https://example.com/1.0"}
+            self.api.patch(f"{modules.path('vpc')}/{version}", document("registry-module-versions", {"deprecation": deprecation, **more}))
         modules.create("consul", **{"provider": "aws", "namespace": "hashicorp", "registry-name": "public"})
         self.api.patch(modules.path("vpc"), document("registry-modules", {"no-code": True}))
         provider_set = {"name": "accounts", "provider-source": "hashicorp/aws", "configuration-hcl": 'provider "aws" {}\n', "priority": True}
@@ -182,6 +186,9 @@ class Moved:
         self.archives = {platform: zip_of({"terraform-provider-cloud_v1.0.0": platform.encode()}) for platform in ("linux_amd64", "linux_arm64")}
         self.providers.publish("cloud", "1.0.0", self.archives)
         self.providers.create("aws", **{"registry-name": "public", "namespace": "hashicorp"})
+        tags = {"tag-bindings": {"data": [{"type": "tag-bindings", "attributes": {"key": key, "value": "x"}} for key in ("tier", "owner")]}}
+        for type, path in (("registry-modules", modules.path("vpc")), ("registry-providers", self.providers.path("cloud"))):
+            self.api.patch(path, {"data": {"type": type, "attributes": {}, "relationships": tags}})
 
     def make_content(self):
         write_states(self.api, self.ids["network"], *(state_text(serial, word=f"s{serial}") for serial in (3, 4, 7)))

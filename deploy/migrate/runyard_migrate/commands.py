@@ -198,8 +198,7 @@ class Migration:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
         held = sum(change.action == HELD for change in comparison.changes())
         states = len(comparison.source.of("state-versions"))
-        archives = sum(item.kind.content in verify.PUBLISHED for item in comparison.source.items.values())
-        print(f"{len(comparison.source.items)} objects compared, {states} states and {archives} files of the registry byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
+        print(f"{len(comparison.source.items)} objects compared, {states} states and {len(verify.archives(comparison))} files of the registry byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
         return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems else GOOD
 
 

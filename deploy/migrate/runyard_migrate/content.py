@@ -70,7 +70,7 @@ class ApiContent:
 
     def module_version(self, item, file):
         _, _, path = item.path.partition("/")  # without the registry's name
-        url = self.registry("modules", path.replace("/versions/", "/") + "/download")
+        url = self.registry("modules", path + "/download")
         self.client.call("GET", url)
         target = (self.client.local.headers.get("X-Terraform-Get") or "").partition("?archive=")[0]
         if not target or "::" in target.split("?")[0]:

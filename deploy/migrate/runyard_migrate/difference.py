@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import List, Optional
 
-from .inventory import Inventory, Item
+from .inventory import Inventory, Item, is_revoked
 
-CREATE, UPDATE, DELETE, SAME, SECRET, HELD, OPERATOR, TAG = "create", "update", "delete", "same", "needs secret", "at the cut-over", "by an operator", "from its tag"
+CREATE, UPDATE, DELETE, SAME, SECRET, HELD, OPERATOR, TAG, LEFT = (
+    "create", "update", "delete", "same", "needs secret", "at the cut-over", "by an operator", "from its tag", "not moved")
 
 
 @dataclass
@@ -115,6 +116,8 @@ class Comparison:
         if there is None:
             if self.from_tag(item):
                 return Change(TAG, item, why="the target publishes it from its tag")
+            if is_revoked(item):
+                return Change(LEFT, item, why="it is revoked, so the source does not give its files")
             if kind.secret and kind.needs_secret and kind.secret_if(item.attributes) and item.key not in self.secrets:
                 return Change(SECRET, item, why=f"the source does not return its {kind.secret}")
             repo = self.wanted(item).get("vcs-repo")

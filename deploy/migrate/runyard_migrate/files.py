@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 from .client import LOST, Failure
-from .inventory import Inventory, Item, quoted
+from .inventory import Inventory, Item, is_revoked, quoted
 from .journal import Trouble, private_file
 from .kinds import BY_NAME
 
@@ -87,7 +87,7 @@ def export(source, inventory, folder, parallel, progress):
             part.unlink()
             return {"object": item.key, "why": str(why)}
         return None
-    items = [item for item in inventory.items.values() if item.kind.content in ENDS]
+    items = [item for item in inventory.items.values() if item.kind.content in ENDS and not is_revoked(item)]
     with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         wrong = []
         for number, one in enumerate(pool.map(content, items), 1):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Union
 
 from .client import Failure
-from .kinds import BY_NAME, KINDS, OPTIONAL, RUNYARD_ONLY, Kind, owners
+from .kinds import BY_NAME, KINDS, OPTIONAL, RUNYARD_ONLY, UNMARKED, Kind, owners
 
 
 def quoted(text):
@@ -68,6 +68,28 @@ def key_of(kind, local, owner):
     return "/".join(part for part in (owner, kind.name, local) if part)
 
 
+def marks_of(version):
+    """The deprecation and the revocation of a module's version, as a request sets them. Nothing if the source knows none."""
+    if "deprecation" not in version and "revoked" not in version:
+        return {}
+    marks = dict(UNMARKED)
+    deprecation, revocation = version.get("deprecation"), version.get("revocation") or ({} if version.get("revoked") else None)
+    if deprecation:
+        marks["deprecation"] = {"deprecated-status": "Deprecated", **members(deprecation, "reason", "link")}
+    if revocation is not None:
+        marks["revocation"] = {"status": "Revoked", **members(revocation, "message", "link")}
+    return marks
+
+
+def members(of, *names):
+    return {name: of[name] for name in names if of.get(name)}
+
+
+def is_revoked(item):
+    """Whether nobody can install the module's version. Its files can't be read."""
+    return (item.attributes.get("revocation") or {}).get("status") == "Revoked"
+
+
 class Reader:
     """Reads an organization by the API. Nothing is changed."""
 
@@ -105,7 +127,7 @@ class Reader:
     def path(self, kind, path, parent, item=None):
         base = urllib.parse.urlsplit(self.client.url)
         return path.format(org=quoted(self.organization), id=quoted(parent.id) if parent else "", name=quoted(parent.name) if parent else "",
-                           path=parent.path if parent else item.path if item else "", item=quoted(item.id) if item else "",
+                           path=parent.path if parent else "", own=item.path if item else "", item=quoted(item.id) if item else "",
                            registry=f"{base.scheme}://{base.netloc}/api/registry/private")
 
     def resources(self, kind, parent, found):
@@ -154,6 +176,8 @@ class Reader:
         """Lists that are known to be empty: most servers limit the rate of requests."""
         if kind.name in self.absent or kind.name in ("tags", "data-retention") and parent.facts.get(kind.name) is False:
             return True
+        if kind.name in ("module-tags", "provider-tags"):
+            return not parent.id
         if kind.name == "remote-state-consumers":
             return parent.attributes.get("global-remote-state") or parent.attributes.get("project-remote-state")
         return kind.name == "registry-provider-versions" and parent.attributes.get("registry-name") == "public"
@@ -181,7 +205,7 @@ class Reader:
         for one in module.facts["versions"]:
             if one.get("status") == "pending" and not module.attributes.get("vcs-repo"):
                 self.not_published(key_of(BY_NAME["registry-module-versions"], one["version"], module.key), found)
-        return [{"type": "registry-module-versions", "id": "", "attributes": {"version": one["version"]}}
+        return [{"type": "registry-module-versions", "id": "", "attributes": {"version": one["version"], **marks_of(one)}}
                 for one in module.facts["versions"] if one.get("status") == "ok"]
 
     def refresh(self, workspace, found):
@@ -244,6 +268,8 @@ class Reader:
             item.path = "/".join(quoted(attributes.get(n)) for n in ("registry-name", "namespace", "name") + (("provider",) if item.kind.name == "registry-modules" else ()))
         elif item.kind.name == "registry-provider-platforms":
             item.path = f"{parent.path}/platforms/{quoted(attributes.get('os'))}/{quoted(attributes.get('arch'))}"
+        elif item.kind.name == "registry-module-versions":
+            item.path = f"{parent.path}/{quoted(attributes.get('version'))}"
         elif parent is not None:
             item.path = f"{parent.path}/versions/{quoted(attributes.get('version'))}"
 

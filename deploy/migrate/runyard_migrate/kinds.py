@@ -42,7 +42,7 @@ def attribute(name, default=""):
 @dataclass(frozen=True)
 class Kind:
     name: str
-    list: str  # path; {org} is the organization's name, {id} and {name} are those of the owner
+    list: str  # path; {org} is the organization's name; {id}, {name} and {path} are those of the owner; {item} and {own} are the id and the path of the item
     attributes: Tuple[str, ...] = ()
     relations: Dict[str, Relation] = field(default_factory=dict)
     owner: Union[str, Tuple[str, ...]] = ()
@@ -96,6 +96,13 @@ def variables(name, owner, path, **more):
                 sensitive=("value",), fixed=("sensitive",), item=path + "/{item}", **more)
 
 
+def registry_tags(name, owner):
+    return Kind(name, owner + "/{id}/tag-bindings", ("key", "value"), owner=owner, key=attribute("key"), type="tag-bindings")
+
+
+# The marks of a module's version that has none.
+UNMARKED = {"deprecation": {"deprecated-status": "Undeprecated"}, "revocation": {"status": "Unrevoked"}}
+
 KINDS = (
     Kind("organization", "organizations/{org}", (
         "name", "email", "aggregated-commit-status-enabled", "allow-force-delete-workspaces", "assessments-enforced", "assessment-hours",
@@ -134,12 +141,15 @@ KINDS = (
     Kind("registry-modules", "organizations/{org}/registry-modules?filter%5Borganization_name%5D={org}",
         ("name", "provider", "registry-name", "namespace", "no-code", "vcs-repo"),
         key=lambda a, r: "/".join(str(a.get(n)) for n in ("registry-name", "namespace", "name", "provider")), content="module",
-        item="organizations/{org}/registry-modules/{path}", initial={"no-code": False}),  # a no-code module has a version
-    Kind("registry-module-versions", "", ("version",), owner="registry-modules", key=attribute("version"), content="module-version"),
+        item="organizations/{org}/registry-modules/{own}", initial={"no-code": False}),  # a no-code module has a version
+    Kind("registry-module-versions", "", ("version", *UNMARKED), owner="registry-modules", key=attribute("version"), content="module-version",
+        item="organizations/{org}/registry-modules/{own}", initial=UNMARKED),  # a version without files can't be marked
+    registry_tags("module-tags", "registry-modules"),
     Kind("gpg-keys", "{registry}/v2/gpg-keys?filter%5Bnamespace%5D={org}", ("ascii-armor", "key-id", "namespace"), key=attribute("key-id"),
         create="{registry}/v2/gpg-keys", fixed=("key-id", "ascii-armor", "namespace")),
     Kind("registry-providers", "organizations/{org}/registry-providers", ("name", "namespace", "registry-name"),
         key=lambda a, r: "/".join(str(a.get(n)) for n in ("registry-name", "namespace", "name")), fixed=("name", "namespace", "registry-name")),
+    registry_tags("provider-tags", "registry-providers"),
     Kind("registry-provider-versions", "organizations/{org}/registry-providers/{path}/versions", ("version", "key-id", "protocols"),
         owner="registry-providers", key=attribute("version"), fixed=("version", "key-id", "protocols"), content="provider-version",
         uploaded=("shasums-uploaded", "shasums-sig-uploaded")),
@@ -202,7 +212,7 @@ BY_NAME: Dict[str, Kind] = {kind.name: kind for kind in KINDS}
 RUNYARD_ONLY = {"schedules", "maintenance-windows", "project-windows", "organization-windows"}
 OPTIONAL = RUNYARD_ONLY | {"explorer-views", "data-retention", "organization-data-retention",
             "reserved-tag-keys", "project-tags", "workspace-tags", "project-notifications", "team-notifications",
-            "gpg-keys", "registry-providers", "provider-sets"}
+            "gpg-keys", "registry-providers", "provider-sets", "module-tags", "provider-tags"}
 
 
 def owners(kind):

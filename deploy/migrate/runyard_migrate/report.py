@@ -63,7 +63,7 @@ def counts(rows):
 def table(rows):
     found = counts(rows)
     actions = [action for action in (difference.CREATE, difference.UPDATE, difference.SAME, difference.DELETE, difference.HELD, difference.SECRET,
-                                     difference.OPERATOR, difference.TAG) if any(count[action] for count in found.values())]
+                                     difference.OPERATOR, difference.TAG, difference.LEFT) if any(count[action] for count in found.values())]
     lines = ["{:28}".format("") + "".join(f"{action:>17}" for action in actions)]
     lines += [f"{kind:28}" + "".join(f"{count[action] or '-':>17}" for action in actions) for kind, count in found.items()]
     return "\n".join(lines)

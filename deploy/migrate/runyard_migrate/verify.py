@@ -6,6 +6,7 @@ import concurrent.futures
 from . import difference
 from .client import LOST, Failure
 from .content import digest, temporary
+from .inventory import is_revoked
 
 PUBLISHED = {"module-version", "provider-version", "provider-platform"}
 
@@ -19,6 +20,11 @@ def differences(comparison, members):
         row["why"] = {difference.CREATE: "is missing at the target", difference.UPDATE: "differs"}.get(row["action"], row["why"])
     wrong += [{"action": "only at the target", "kind": item.kind.name, "object": item.key, "fields": [], "why": ""} for item in comparison.extra()]
     return wrong, [row for row in rows if row["action"] in (difference.SECRET, difference.OPERATOR)]
+
+
+def archives(comparison):
+    """Objects of the registry whose files are compared."""
+    return [item for item in comparison.source.items.values() if item.kind.content in PUBLISHED and not comparison.from_tag(item) and not is_revoked(item)]
 
 
 def contents(source, target, comparison, journal, parallel):
@@ -43,7 +49,7 @@ def contents(source, target, comparison, journal, parallel):
             return None if sha(source, item) == sha(target, there) else row(item, "has another content")
         except (Failure, *LOST) as why:
             return row(item, f"cannot be read: {why}")
-    items = [item for item in comparison.source.items.values() if item.kind.content in PUBLISHED | {"state", "configuration"}
-             and comparison.source.workspace_of(item) not in comparison.live and not comparison.from_tag(item)]
+    items = archives(comparison) + [item for item in comparison.source.items.values() if item.kind.content in ("state", "configuration")
+                                    and comparison.source.workspace_of(item) not in comparison.live]
     with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
         return [found for found in pool.map(compare, items) if found]

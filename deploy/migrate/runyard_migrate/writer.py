@@ -3,6 +3,7 @@
 
 import base64
 import json
+import threading
 import time
 import urllib.parse
 
@@ -20,6 +21,7 @@ class Writer:
     def __init__(self, client, comparison, secrets, source=None):
         self.client, self.comparison, self.target, self.secrets, self.source = client, comparison, comparison.target, secrets, source
         self.paths = Reader(client, self.target.organization)
+        self.tagging = threading.Lock()
 
     # ---- documents ----
 
@@ -203,6 +205,17 @@ class Writer:
             self.upload(made["data"]["links"]["upload"], file)
         return made
 
+    def registry_tags(self, item, document=None):
+        """A module takes all its tags at once, and so does a provider."""
+        owner = self.target.items[item.owner]
+        tags = [{"type": "tag-bindings", "attributes": one.attributes} for one in self.comparison.source.owned(item.owner, item.kind.name)]
+        path = f"organizations/{quoted(self.target.organization)}/{owner.kind.name}/{owner.path}"
+        body = {"data": {"type": owner.kind.name, "attributes": {}, "relationships": {"tag-bindings": {"data": tags}}}}
+        with self.tagging:
+            self.client.call("PATCH", path, body, repeat=True)
+
+    create_module_tags = create_provider_tags = registry_tags
+
     def begin(self, item, document):
         """Creates an object whose files follow. An apply that was interrupted may have created it already."""
         try:
@@ -247,6 +260,8 @@ class Writer:
         item, there, fields = change.item, change.target, change.fields
         if item.kind.name == "organization-memberships":
             self.membership(item, there)
+        elif item.kind.name in ("module-tags", "provider-tags"):
+            self.registry_tags(item)
         else:
             own = [name for name in fields if name in item.kind.relations and item.kind.relations[name].how in (OWN_LIST, OWN_PATCH)]
             rest = [name for name in fields if name not in own]
@@ -254,7 +269,7 @@ class Writer:
                 self.client.call("PUT", f"policies/{there.id}/upload", item.attributes["content"].encode(), media=FILE)
             document = self.document(item, rest, there)
             if document["attributes"] or "relationships" in document:
-                document["id"] = there.id
+                document.update({"id": there.id} if there.id else {})
                 path = self.path(item.kind, item.kind.item or f"{item.kind.kind_type}/{quoted(there.id)}", item.owner, there)
                 self.client.call("PATCH", path, {"data": [document] if item.kind.many else document})
             for name in own:

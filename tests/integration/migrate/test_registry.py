@@ -46,13 +46,19 @@ def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
     pointers = [theirs.api.get(f"{base}/registry-{path}").data["attributes"]["registry-name"] for path in ("providers/public/hashicorp/aws", "modules/public/hashicorp/consul/aws")]
     assert pointers == ["public", "public"]
     assert theirs.api.get(f"{base}/registry-modules/private/{theirs.api.organization}/vpc/null").data["attributes"]["no-code"] is True
+    module = theirs.api.get(f"{base}/registry-modules/private/{theirs.api.organization}/vpc/null").data
+    statuses = {one["version"]: (one["deprecation"] or {}).get("reason") for one in module["attributes"]["version-statuses"]}
+    assert statuses == {"1.1.0": None, "1.0.0": None, "0.9.0": "It is old."}  # nobody can read the files of a revoked version
+    for path in (f"registry-modules/{module['id']}", f"registry-providers/{theirs.read('cloud')['id']}"):
+        bindings = theirs.api.get(f"{path}/tag-bindings").data
+        assert sorted(one["attributes"]["key"] for one in bindings) == ["owner", "tier"]
     (provider_set,) = theirs.api.get(f"{base}/provider-sets").data
     assert provider_set["attributes"]["configuration-hcl"] == 'provider "aws" {}\n' and len(provider_set["relationships"]["projects"]["data"]) == 1
     done = [json.loads(line) for line in (migrate.work / "journal.jsonl").read_text().splitlines()]
     assert VERSION % ("cloud", "1.0.0") in [line["object"] for line in done if line["did"] == "created"]
     assert "nothing to do" in migrate.run("apply", "--secrets", migrate.work / "secrets.json")
     out = migrate.run("verify")
-    assert "and 5 files of the registry byte by byte: 0 differ" in out
+    assert "and 6 files of the registry byte by byte: 0 differ" in out
 
 
 @pytest.mark.extended
