@@ -180,11 +180,13 @@ def test_packages_are_reused_only_in_their_organization(api, other, worker, mirr
     """Its lock file finds the package again, also for an init of its own without the code. The other organization's
     lock file does not."""
     one = worker(provider_mirror=mirror, **planting)
+    kept = one.options["data_dir"] / "organization-packages"
     run(api, {**FILES, "main.tf": TIME}, "errored")
+    until(lambda: any(kept.glob("*/*")), "the package is kept")  # after the result was sent
     mine = run(api, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
     theirs = run(other, {"main.tf": TIME, ".terraform.lock.hcl": LOCK}, "errored")
     assert "checksum" not in api.log(mine) and "checksum" in other.log(theirs)
-    folders = list((one.options["data_dir"] / "organization-packages").iterdir())
+    folders = list(kept.iterdir())
     assert [folder for folder in folders if list(folder.iterdir())] == folders and len(folders) == 1
     other_organization_runs_genuine_package(one, other)
 
