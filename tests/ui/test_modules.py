@@ -78,6 +78,7 @@ def test_tags_of_a_module_are_changed_and_searched(visit, published):
     expect(page.get_by_label("Search modules")).to_have_value("tag:env=production")
     page.get_by_role("link", name="network", exact=True).click()
     page.get_by_role("button", name="Remove the tag env").click()
+    expect(page.get_by_role("heading", name="Tags")).to_be_focused()
     expect(page.get_by_role("link", name="env: production")).to_have_count(0)
     bindings = published.api.get(f"registry-modules/{published.read('network')['id']}/tag-bindings").data
     assert [item["attributes"] for item in bindings] == [{"key": "my team", "value": ""}]

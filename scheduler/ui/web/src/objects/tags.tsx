@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The section of an object's page that shows its tags, and lets those with the right change them.
 
-import { useId, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Problems } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
@@ -41,6 +41,12 @@ const blank: Tag = { key: "", value: "" };
 export function TagsSection({ tags, path, able, valued = false, onAdd, onRemove }: Props) {
 	const [typed, setTyped] = useState(blank);
 	const { error, attempt } = useAttempt();
+	const heading = useRef<HTMLHeadingElement>(null);
+	const remove = (tag: Tag) =>
+		attempt(async () => {
+			await onRemove(tag);
+			heading.current?.focus(); // the button that had the focus is gone
+		});
 	const add = () =>
 		attempt(async () => {
 			await onAdd(typed);
@@ -48,7 +54,9 @@ export function TagsSection({ tags, path, able, valued = false, onAdd, onRemove 
 		});
 	return (
 		<section aria-labelledby="tags">
-			<h2 id="tags">Tags</h2>
+			<h2 id="tags" tabIndex={-1} ref={heading}>
+				Tags
+			</h2>
 			<p>
 				{tags.map((tag) => (
 					<span key={tag.key} class="tag">
@@ -56,12 +64,7 @@ export function TagsSection({ tags, path, able, valued = false, onAdd, onRemove 
 							<Chip>{tagTitle(tag)}</Chip>
 						</a>
 						{able && (
-							<button
-								type="button"
-								class="icon-button"
-								aria-label={`Remove the tag ${tag.key}`}
-								onClick={() => attempt(() => onRemove(tag))}
-							>
+							<button type="button" class="icon-button" aria-label={`Remove the tag ${tag.key}`} onClick={() => remove(tag)}>
 								✕
 							</button>
 						)}
@@ -77,7 +80,7 @@ export function TagsSection({ tags, path, able, valued = false, onAdd, onRemove 
 						void add();
 					}}
 				>
-					<TagText label="New tag" longest={255} value={typed.key} onValue={(key) => setTyped({ ...typed, key })} />
+					<TagText label="New tag" longest={valued ? 128 : 255} value={typed.key} onValue={(key) => setTyped({ ...typed, key })} />
 					{valued && (
 						<TagText label="Value, if it has one" longest={256} value={typed.value} onValue={(value) => setTyped({ ...typed, value })} />
 					)}
