@@ -71,7 +71,7 @@ static int input_run_check(const struct request *req, const char *workspace_id, 
 	return belongs ? 0 : err_at(err, "/data/relationships/run", "Run is not one of this workspace");
 }
 
-/* Reads base64 content in the body. *ret_there is false if it was not sent. */
+/* Reads base64 content in the body. *ret_there is false if it was not sent. It may be NULL. */
 static int content_read(
 	const struct request *req, const char *name, struct buf *ret_bytes, bool *ret_there, struct err *err)
 {
@@ -80,7 +80,8 @@ static int content_read(
 
 	if (body_long_text(req, name, &encoded, err) < 0)
 		return -1;
-	*ret_there = encoded;
+	if (ret_there)
+		*ret_there = encoded;
 	if (!encoded || crypto_base64_decode(encoded, ret_bytes) == 0)
 		return 0;
 	snprintf(pointer, sizeof(pointer), "/data/attributes/%s", name);
@@ -91,10 +92,10 @@ static int content_read(
 static int create(struct request *req, struct state_write *write, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
-	bool there = false, json_there = false;
+	bool there = false;
 
 	if (content_read(req, "state", &bytes, &there, err) < 0 ||
-		content_read(req, "json-state", &json, &json_there, err) < 0)
+		content_read(req, "json-state", &json, NULL, err) < 0)
 		return -1;
 	if (!there)
 		return state_announce(req->store, write, ret_id, err);
@@ -103,7 +104,8 @@ static int create(struct request *req, struct state_write *write, struct id *ret
 	if (state_accept(req->store, write, err) < 0)
 		return -1;
 	*ret_id = write->id;
-	return json_there ? state_json_put(req->store, ret_id->text, buf_str(&json), json.len, err) : 0;
+	/* terraform 1.5 sends an empty text if it has no JSON form. */
+	return json.len ? state_json_put(req->store, ret_id->text, buf_str(&json), json.len, err) : 0;
 }
 
 int states_create(struct request *req, struct response *res, struct err *err)

@@ -74,9 +74,15 @@ def test_an_apply_without_input_leaves_the_run_to_be_confirmed(terraform):
     assert run["status"] == "planned" and run["actions"]["is-confirmable"]
 
 
+def saving(user):
+    if user.engine.is_before(1, 6):
+        pytest.skip("this terraform can't save plans of a cloud block")
+    return user
+
+
 def test_a_saved_plan_is_shown_and_applied_once(terraform):
     name = new_name()
-    user = terraform(name)
+    user = saving(terraform(name))
     saved = user.run("plan", "-out=saved")
     assert "Saved the plan to: saved" in saved
     bookmark = json.loads((user.folder / "saved").read_text())
@@ -93,7 +99,7 @@ def test_a_saved_plan_is_shown_and_applied_once(terraform):
 
 def test_a_discarded_saved_plan_is_not_applied(terraform):
     name = new_name()
-    user = terraform(name)
+    user = saving(terraform(name))
     user.run("plan", "-out=saved")
     run = json.loads((user.folder / "saved").read_text())["run_id"]
     user.site.api.act(run, "discard")
@@ -181,7 +187,8 @@ def test_plan_with_json_prints_the_version(terraform):
 def test_configuration_is_generated_for_an_import(terraform):
     user = terraform(new_name(), body='import {\n  to = terraform_data.imported\n  id = "an-id"\n}\n')
     said = user.run("plan", "-generate-config-out=generated.tf")
-    assert user.engine.words("Terraform has generated configuration and written it to generated.tf.") in said and "1 to import" in said
+    told = "Terraform has generated configuration and written it to generated.tf."
+    assert "1 to import" in said and (user.engine.is_before(1, 6) or user.engine.words(told) in said)
     assert 'resource "terraform_data" "imported" {' in (user.folder / "generated.tf").read_text()
     assert "1 imported" in user.apply()
 

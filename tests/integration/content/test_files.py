@@ -339,6 +339,8 @@ def test_a_state_is_stored_with_its_json_form_and_its_run(api, locked):
     body["data"]["attributes"]["json-state"] = base64.b64encode(json_form).decode()
     created = api.post(f"workspaces/{locked}/state-versions", body).data
     assert api.ask("GET", created["attributes"]["hosted-json-state-download-url"]).body == json_form
+    without = document("state-versions", state_attributes(state(2), state=base64.b64encode(state(2)).decode(), serial=2, **{"json-state": ""}))
+    assert api.post(f"workspaces/{locked}/state-versions", without).data["attributes"]["hosted-json-state-download-url"] is None
     filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state", "include": "outputs,created_by,run,run.created_by,run.configuration_version"}
     for answer in (api.get(f"state-versions/{created['id']}", include=filters["include"]).json, api.get("state-versions", **filters).json):
         assert sorted(r["type"] for r in answer["included"]) == ["configuration-versions", "runs", "users"]
