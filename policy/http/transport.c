@@ -139,13 +139,12 @@ static void set_options(struct exchange *exchange, CURL *easy, const char *url, 
 static void fail(struct exchange *exchange, const char *why)
 {
 	struct http_answer *answer = exchange->answer;
+	_cleanup_(freep) char *text = NULL;
 
-	answer->status = 0;
 	if (exchange->from)
-		snprintf(answer->error, sizeof(answer->error), "redirected to %.*s: %s", http_shown_len(exchange->from),
-			exchange->from, why);
-	else
-		text_copy(answer->error, sizeof(answer->error), why);
+		text = mem_printf("redirected to %.*s: %s", http_shown_len(exchange->from), exchange->from, why);
+	text_copy(answer->error, sizeof(answer->error), text ? text : why);
+	answer->status = 0;
 }
 
 static bool is_transient(CURLcode code)
