@@ -19,7 +19,7 @@ void arguments_query(const char *var_file, const char *generated, struct texts *
 void arguments_test(const struct assignment *assignment, const char *var_file, bool parallel, struct texts *args);
 void arguments_show(const char *plan, struct texts *args);
 void arguments_schemas(struct texts *args);
-/* `var_file` holds the ephemeral variables of the plan, or is NULL. */
+/* `var_file` holds the variables that the apply needs again, or is NULL. */
 void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args);
 
 #endif

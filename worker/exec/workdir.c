@@ -196,16 +196,16 @@ static int write_variables(const struct workdir *dir, const struct assignment *a
 	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_bytes(&text), err);
 }
 
-int workdir_write_ephemeral(
+int workdir_write_again(
 	const struct workdir *dir, const struct assignment *assignment, const json_t *names, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
 
 	if (variables_file_of(assignment, names, &text) < 0)
-		return err_set(err, ERR_TOO_LARGE, "the ephemeral variables have more than %d bytes", TEXT_LIMIT);
+		return err_set(err, ERR_TOO_LARGE, "the variables of the apply have more than %d bytes", TEXT_LIMIT);
 	if (!text.len)
 		return 0;
-	return beneath_write(dir->root, WORKDIR_EPHEMERAL, 0600, buf_bytes(&text), err);
+	return beneath_write(dir->root, WORKDIR_AGAIN, 0600, buf_bytes(&text), err);
 }
 
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,

@@ -21,10 +21,10 @@
  *                           none: the backend's path names the file itself
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
- *         vars/             a plan's .tfvars file, or an apply's file of ephemeral variables (0600), if there are any
- *         hook-env          TFC_AGENT_ENV of hooks in the sandbox (stage/hooks.c); a trusted hook's is beside root/
- *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
- *         credentials/      the files of the run's dynamic credentials (0600), if there are any
+ *         vars/             a plan's .tfvars file, or an apply's file of the variables that it needs again (0600), if
+ * there are any hook-env          TFC_AGENT_ENV of hooks in the sandbox (stage/hooks.c); a trusted hook's is beside
+ * root/ home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched credentials/      the
+ * files of the run's dynamic credentials (0600), if there are any
  *
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
@@ -62,7 +62,7 @@ struct workdir {
 #define WORKDIR_PLAN        "out/plan"
 #define WORKDIR_PACKAGES    "packages"
 #define WORKDIR_VARIABLES   "vars/variables.tfvars"
-#define WORKDIR_EPHEMERAL   "vars/ephemeral.tfvars"
+#define WORKDIR_AGAIN       "vars/again.tfvars"
 #define WORKDIR_SSH_KEY     "home/.ssh/key"
 #define WORKDIR_CREDENTIALS "credentials"
 #define WORKDIR_HOOK_ENV    "hook-env"
@@ -90,8 +90,8 @@ int workdir_override(const struct assignment *assignment, struct buf *out);
  * `digest`, unless it is NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);
-/* Writes WORKDIR_EPHEMERAL with the values of those variables, if there are any. ERR_TOO_LARGE, ERR_INTERNAL. */
-int workdir_write_ephemeral(
+/* Writes WORKDIR_AGAIN with the values of those variables, if there are any. ERR_TOO_LARGE, ERR_INTERNAL. */
+int workdir_write_again(
 	const struct workdir *dir, const struct assignment *assignment, const json_t *names, struct err *err);
 
 #endif

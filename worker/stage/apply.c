@@ -102,8 +102,8 @@ static void step_apply(struct job *job)
 		.on_line = log_line_came,
 		.done = apply_done};
 	_cleanup_(freep) char *plan = command_path(job, WORKDIR_PLAN);
-	_cleanup_(freep) char *ephemeral = command_path(job, WORKDIR_EPHEMERAL);
-	_cleanup_(closep) int again = beneath_open(job->dir.root, WORKDIR_EPHEMERAL, O_RDONLY, 0);
+	_cleanup_(freep) char *variables = command_path(job, WORKDIR_AGAIN);
+	_cleanup_(closep) int again = beneath_open(job->dir.root, WORKDIR_AGAIN, O_RDONLY, 0);
 	struct err err = ERR_INIT;
 
 	if (states_watch(&job->states, &err) < 0) {
@@ -112,7 +112,7 @@ static void step_apply(struct job *job)
 	}
 	if (job->vault)
 		vault_session_outlive(job->vault);
-	arguments_apply(&job->assignment, again < 0 ? NULL : ephemeral, plan, &command.args);
+	arguments_apply(&job->assignment, again < 0 ? NULL : variables, plan, &command.args);
 	command_run(job, &command);
 }
 

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "proto/capabilities.h"
 #include "worker/engine/backend.h"
-#include "worker/engine/ephemeral.h"
+#include "worker/engine/apply_variables.h"
 #include "worker/engine/provider_sets.h"
 #include "worker/exec/access.h"
 #include "worker/git/pointers.h"
@@ -219,11 +219,12 @@ static int fill(struct unpacking *unpacking, char ret_digest[SHA256_HEX_SIZE])
 	return status;
 }
 
-/* Writes the values of ephemeral variables, because a plan file lacks them. An engine may refuse other values of other
+/* Writes the values that the apply needs again (apply_variables.h). An engine may refuse other values of other
  * variables than the plan's. */
-static void write_ephemeral(struct unpacking *unpacking)
+static void write_again(struct unpacking *unpacking)
 {
 	const struct job *job = unpacking->job;
+	json_auto_t *names = NULL;
 	struct version version;
 
 	unpacking->ephemeral = json_object();
@@ -231,7 +232,10 @@ static void write_ephemeral(struct unpacking *unpacking)
 		return;
 	json_decref(unpacking->ephemeral);
 	unpacking->ephemeral = folder_find_ephemeral(unpacking->folder);
-	workdir_write_ephemeral(&job->dir, &job->assignment, unpacking->ephemeral, &unpacking->err);
+	names = json_copy(unpacking->ephemeral);
+	if (job->tofu)
+		folder_find_weaker(unpacking->folder, &job->assignment, names);
+	workdir_write_again(&job->dir, &job->assignment, names, &unpacking->err);
 }
 
 static void make_reserve(struct unpacking *unpacking)
@@ -265,7 +269,7 @@ static void unpack(void *data)
 	if (job->assignment.stage == STAGE_APPLY)
 		unpack_bundle(unpacking);
 	if (job->assignment.stage == STAGE_APPLY && unpacking->err.kind == ERR_NONE)
-		write_ephemeral(unpacking);
+		write_again(unpacking);
 	if (unpacking->err.kind == ERR_NONE)
 		write_cli_config(job, unpacking->folder, &unpacking->err);
 	if (unpacking->err.kind == ERR_NONE)

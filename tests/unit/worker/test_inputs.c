@@ -6,15 +6,19 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "proto/version.h"
+#include "worker/engine/apply_variables.h"
 #include "worker/engine/arguments.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/engine.h"
-#include "worker/engine/ephemeral.h"
 #include "worker/exec/access.h"
+#include "worker/exec/beneath.h"
 #include "worker/exec/workdir.h"
 #include "worker/packages/modules.h"
 
@@ -343,7 +347,17 @@ static void other_backends_are_detected(void **state)
 	}
 }
 
-/* ---- ephemeral variables ---- */
+/* ---- variables that an apply gets again ---- */
+
+static char *names_text(const json_t *names)
+{
+	json_auto_t *list = json_array();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)names, name, value) json_array_append_new(list, json_string(name));
+	return json_text(list);
+}
 
 static void ephemeral_variables_are_found(void **state)
 {
@@ -369,14 +383,11 @@ static void ephemeral_variables_are_found(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		json_auto_t *names = json_object(), *list = json_array();
+		json_auto_t *names = json_object();
 		_cleanup_(freep) char *text = NULL;
-		const char *name;
-		json_t *value;
 
 		text_find_ephemeral(rows[i].syntax, rows[i].text, strlen(rows[i].text), names);
-		json_object_foreach(names, name, value) json_array_append_new(list, json_string(name));
-		text = json_text(list);
+		text = names_text(names);
 		assert_string_equal(text, rows[i].names);
 	}
 }
@@ -400,6 +411,39 @@ static void the_last_value_of_an_ephemeral_variable_is_used(void **state)
 	assert_int_equal(text.len, 0);
 	assert_int_equal(variables_file_of(&assignment, names, &text), 0);
 	assert_string_equal(buf_str(&text), "secret = \"strong\"\nword = \"null\"\n");
+}
+
+static void variables_with_weaker_values_are_found(void **state)
+{
+	static const struct {
+		const char *file, *text, *names;
+	} rows[] = {
+		{"terraform.tfvars", "word = \"a\"\n", "[\"exported\",\"word\"]"},
+		{"x.auto.tfvars.json", "{\"word\": 1, \"other\": 2}", "[\"exported\",\"word\",\"other\"]"},
+		{"more.tfvars", "word = \"a\"\n", "[\"exported\"]"},
+		{"main.tf", "word", "[\"exported\"]"},
+	};
+	struct variable variables[] = {{.key = "word"}, {.key = "other"}, {.key = "TF_VAR_exported", .env = true}};
+	const struct assignment assignment = {.variables = variables, .variable_count = ARRAY_LEN(variables)};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct bytes bytes = {rows[i].text, strlen(rows[i].text)};
+		char path[] = "/tmp/runyard-values.XXXXXX";
+		json_auto_t *names = json_object();
+		_cleanup_(freep) char *text = NULL;
+		struct err err = ERR_INIT;
+		int folder;
+
+		assert_non_null(mkdtemp(path));
+		folder = open(path, O_RDONLY | O_DIRECTORY);
+		assert_int_equal(beneath_write(folder, rows[i].file, 0600, bytes, &err), 0);
+		folder_find_weaker(folder, &assignment, names);
+		assert_int_equal(unlinkat(folder, rows[i].file, 0), 0);
+		assert_int_equal(close(folder) | rmdir(path), 0);
+		text = names_text(names);
+		assert_string_equal(text, rows[i].names);
+	}
 }
 
 static void versions_of_engines_with_ephemeral_variables(void **state)
@@ -582,6 +626,7 @@ int main(void)
 		cmocka_unit_test(other_backends_are_detected),
 		cmocka_unit_test(ephemeral_variables_are_found),
 		cmocka_unit_test(the_last_value_of_an_ephemeral_variable_is_used),
+		cmocka_unit_test(variables_with_weaker_values_are_found),
 		cmocka_unit_test(versions_of_engines_with_ephemeral_variables),
 		cmocka_unit_test(files_that_set_a_backend_are_found),
 		cmocka_unit_test(constraints_follow_terraforms_rules),

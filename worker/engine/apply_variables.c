@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/engine/ephemeral.h"
+#include "worker/engine/apply_variables.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/hcl/blocks.h"
+#include "worker/exec/beneath.h"
 
 static const char block_type[] = "variable", word[] = "ephemeral";
 
@@ -120,4 +122,56 @@ json_t *folder_find_ephemeral(int folder)
 
 	config_any(folder, find_in_file, names);
 	return names;
+}
+
+/* ---- values that are weaker than the run's variables ---- */
+
+enum { VALUES_LIMIT = 1024 * 1024 }; /* bytes of a file; of a larger one, all variables are taken to occur in it */
+
+bool values_are_loaded(const char *name)
+{
+	static const char *const patterns[] = {
+		"terraform.tfvars", "terraform.tfvars.json", "*.auto.tfvars", "*.auto.tfvars.json"};
+
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+static void find_in_values(int folder, const char *name, const struct assignment *assignment, json_t *names)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(VALUES_LIMIT);
+	struct err err = ERR_INIT;
+	bool all = beneath_read(folder, name, &text, &err) < 0;
+
+	for (size_t i = 0; i < assignment->variable_count; i++) {
+		const struct variable *variable = &assignment->variables[i];
+
+		if (!variable->env && (all || memmem(buf_str(&text), text.len, variable->key, strlen(variable->key))))
+			json_object_set_new(names, variable->key, json_true());
+	}
+}
+
+static void find_in_environment(const struct assignment *assignment, json_t *names)
+{
+	static const char beginning[] = "TF_VAR_";
+
+	for (size_t i = 0; i < assignment->variable_count; i++) {
+		const struct variable *variable = &assignment->variables[i];
+
+		if (variable->env && text_starts(variable->key, beginning))
+			json_object_set_new(names, variable->key + strlen(beginning), json_true());
+	}
+}
+
+void folder_find_weaker(int folder, const struct assignment *assignment, json_t *names)
+{
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, ".");
+	const char *name;
+
+	find_in_environment(assignment, names);
+	while (list && (name = list_next(list)))
+		if (values_are_loaded(name))
+			find_in_values(folder, name, assignment, names);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef WORKER_ENGINE_EPHEMERAL_H
-#define WORKER_ENGINE_EPHEMERAL_H
+#ifndef WORKER_ENGINE_APPLY_VARIABLES_H
+#define WORKER_ENGINE_APPLY_VARIABLES_H
 
 /*
+ * Variables that an apply gets again.
+ *
  * Ephemeral input variables. A plan file does not hold their values, so the apply of the plan needs them again.
  * Engines then accept any variable of the plan whose value is unchanged. So the worker also passes variables that
  * might be ephemeral: the word in a comment or a description is enough.
@@ -10,6 +12,7 @@
 
 #include "proto/version.h"
 #include "worker/packages/modules.h"
+#include "worker/runtime/assignment.h"
 
 /* True for Terraform from 1.10 and OpenTofu from 1.11. Earlier engines refuse variables together with a plan file.
  * Pure. */
@@ -19,5 +22,13 @@ bool engine_has_ephemeral(bool tofu, const struct version *version);
 void text_find_ephemeral(enum config_syntax syntax, const char *text, size_t len, json_t *names);
 /* The same for all configuration files of a folder. A new reference. */
 json_t *folder_find_ephemeral(int folder);
+
+/* OpenTofu from 1.11 refuses to apply a plan if a file that it loads by itself (terraform.tfvars, *.auto.tfvars) or a
+ * variable of the environment (TF_VAR_...) has another value than the plan. The run's own variables are stronger than
+ * both, so their values are passed again. Adds their names to the object `names`: of those that occur in such a file,
+ * or have such a variable. */
+void folder_find_weaker(int folder, const struct assignment *assignment, json_t *names);
+/* True for the name of a file of values that engines load by themselves. Pure. */
+bool values_are_loaded(const char *name);
 
 #endif
