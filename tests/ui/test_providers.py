@@ -41,14 +41,14 @@ def test_a_provider_is_searched_opened_and_its_version_deleted(visit, fake_site,
     host = fake_site.scheduler.url.removeprefix("http://")
     expect(page.locator("pre")).to_contain_text(f'source  = "{host}/acme/time"\n      version = "1.1.0"')
     versions = page.get_by_role("table", name="Versions")
-    expect(versions.get_by_role("row", name=re.compile("2.0.0"))).to_contain_text("Not uploaded")
-    expect(versions.get_by_role("row", name=re.compile("1.1.0"))).to_contain_text("darwin_arm64, linux_amd64")
+    expect(versions.get_by_role("row", name=re.compile(r"^2\.0\.0 "))).to_contain_text("Not uploaded")
+    expect(versions.get_by_role("row", name=re.compile(r"^1\.1\.0 "))).to_contain_text("darwin_arm64, linux_amd64")
     axe(page)
     page.get_by_role("button", name="Delete version 2.0.0").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Type 2.0.0 to confirm").fill("2.0.0")
     dialog.get_by_role("button", name="Delete").click()
-    expect(versions.get_by_role("row", name=re.compile("2.0.0"))).to_have_count(0)
+    expect(versions.get_by_role("row", name=re.compile(r"^2\.0\.0 "))).to_have_count(0)
     assert published.api.call("GET", published.path("time", "versions", "2.0.0")).status == 404
 
 
@@ -99,7 +99,7 @@ def test_a_provider_and_its_version_are_published(visit, visitors, published, ax
     expect(table.get_by_role("row", name=re.compile("darwin_arm64"))).to_contain_text("Failed")
     axe(page)
     dialog.get_by_role("button", name="Cancel").click()
-    row = page.get_by_role("table", name="Versions").get_by_role("row", name=re.compile("1.0.0"))
+    row = page.get_by_role("table", name="Versions").get_by_role("row", name=re.compile(r"^1\.0\.0 "))
     expect(row).to_contain_text("Usable")
     row.get_by_role("button", name="Add files to version 1.0.0").click()
     choose(dialog, files)
