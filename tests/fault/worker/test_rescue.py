@@ -201,7 +201,7 @@ def test_a_worker_that_comes_back_after_its_rescue_changes_nothing(wires, with_s
     until(lambda: apply.pod.worker.metric("runyard_worker_results_kept") == 0, "its result is confirmed")
     assert states_of(api, apply.workspace) == after != before
     assert api.resources(apply.workspace) == [] and not apply.held() and not api.events(apply.run, "state-detached")
-    assert not list(apply.pod.data.glob("unsent/*"))
+    until(lambda: not list(apply.pod.data.glob("unsent/*")), "nothing is left to send")
     assert other.metric("runyard_worker_jobs_total", stage="apply") == 1 and apply.pod.applies() == 1
 
 
