@@ -231,6 +231,8 @@ void db_array_add(struct db_array *array, const char *value); /* NULL is null */
 void db_array_add_int(struct db_array *array, long long value);
 void db_array_add_bool(struct db_array *array, bool value);
 void db_array_add_texts(struct db_array *array, const json_t *texts); /* the items of a JSON array */
+/* NULL for an empty array, and for NULL: a filter that is not set. */
+struct db_array *db_array_or_null(struct db_array *array);
 const char *db_array_text(struct db_array *array);
 void db_array_release(struct db_array *array);
 

@@ -101,6 +101,11 @@ void db_array_add(struct db_array *array, const char *value)
 	buf_append(&array->text, "\"", 1);
 }
 
+struct db_array *db_array_or_null(struct db_array *array)
+{
+	return array && array->count ? array : NULL;
+}
+
 void db_array_add_int(struct db_array *array, long long value)
 {
 	char digits[24];

@@ -132,10 +132,16 @@ static void include_once(json_t *seen, const struct binding_row *binding, bool e
 	json_array_append_new(included, binding_resource(binding, effective));
 }
 
-/* The relation that can be included. Nothing is inherited by modules and providers. */
+/* Nothing is inherited by modules and providers. */
+static bool is_inherited(enum tagged kind)
+{
+	return kind != TAGGED_MODULE && kind != TAGGED_PROVIDER;
+}
+
+/* The relation that can be included. */
 static const char *included_relation(enum tagged kind)
 {
-	return kind == TAGGED_MODULE || kind == TAGGED_PROVIDER ? "tag-bindings" : "effective-tag-bindings";
+	return is_inherited(kind) ? "effective-tag-bindings" : "tag-bindings";
 }
 
 /* Adds an empty list to the relation of each resource, and to `lists` by its id. A module that another organization
@@ -151,7 +157,7 @@ static void relations_open(json_t *resources, enum tagged kind, struct db_array 
 		json_t *relations = json_object_get(resource, "relationships"), *list = json_array();
 		const char *id = json_string_at(resource, "id");
 
-		if (kind != TAGGED_MODULE && kind != TAGGED_PROVIDER)
+		if (is_inherited(kind))
 			json_object_set_new(relations, name, json_object());
 		if (json_object_set_new(json_object_get(relations, name), "data", list) < 0)
 			continue;
@@ -166,7 +172,7 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *lists = json_object(), *seen = json_object();
 	const char *name = included_relation(kind);
-	bool effective = text_equal(name, "effective-tag-bindings");
+	bool effective = is_inherited(kind);
 
 	if (!query_includes(req, name))
 		return 0;

@@ -132,7 +132,7 @@ found as (
         and (:provider::text is null or u.provider = :provider)
         and (:name::text is null or lower(u.name) = lower(:name))
         and (:owner::text is null or lower(o.name) = lower(:owner))
-        and (:tag_keys::text[] is null or u.id in (:owners_with_tags(module_id)))
+        and (:tag_keys::text[] is null or u.id in (:owners_with_tags(:bindings_of_tag(), module_id)))
         and (:search::text is null
                 or strpos(lower(u.name), lower(:search)) > 0 or strpos(lower(u.provider), lower(:search)) > 0
                 or strpos(lower(case u.registry_name when 'private' then o.name else u.namespace end),

@@ -7,12 +7,10 @@
 
 int projects_list(struct store *store, const struct project_list *list, struct rows *ret_rows, struct err *err)
 {
-	struct db_array *keys = list->tag_keys, *values = list->tag_values;
-
 	return db_query(store->db, ret_rows, err, projects_list, .organization_id = list->organization_id,
 		.search = list->search, .names = list->names, .sort = list->sort, .limit = list->limit,
-		.offset = list->offset, .tag_keys = keys->count ? keys : NULL,
-		.tag_values = keys->count ? values : NULL,
+		.offset = list->offset, .tag_keys = db_array_or_null(list->tag_keys),
+		.tag_values = db_array_or_null(list->tag_values),
 		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT),
 		.user = response_scope_user(store->scope));
 }

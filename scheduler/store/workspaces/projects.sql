@@ -27,7 +27,7 @@ case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id
 -- statement: projects_list
 -- One page of the organization's projects that the requester sees, by name, the default one last. A project
 -- must have each of the tags; a value of '' is any value.
--- index: projects_name, tag_bindings_project, team_members_user, team_projects_project, team_projects_team,
+-- index: projects_name, tag_bindings_tag, tags_search, team_members_user, team_projects_project, team_projects_team,
 -- team_workspaces_team
 -- takes: organization_id text, search text, names text, sort text, limit bigint, offset bigint, tag_keys text[] null,
 -- tag_values text[] null, everywhere boolean, user text
@@ -38,18 +38,7 @@ with found as (
     where f.organization_id = :organization_id
         and (:search::text is null or strpos(lower(f.name), lower(:search)) > 0)
         and (:names::text is null or lower(f.name) = any(string_to_array(lower(:names), ',')))
-        and (:tag_keys::text[] is null
-                or not exists (
-                    select 1
-                    from unnest(:tag_keys::text[], :tag_values::text[]) x(key, value)
-                    where not exists (
-                        select 1
-                        from tag_bindings b
-                        join tags t on t.id = b.tag_id
-                        where b.project_id = f.id and lower(t.name) = lower(x.key)
-                            and (x.value = '' or b.value = x.value)
-                    )
-                ))
+        and (:tag_keys::text[] is null or f.id in (:owners_with_tags(:bindings_of_tag(), project_id)))
         and :project_in_scope(:everywhere, :user, f.id)
 )
 select c.total, p.*

@@ -31,14 +31,19 @@ order by e.:owner, e.inherited_from is not null, e.position;
 -- The bindings of workspaces, projects, modules and providers, without inherited ones.
 (select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
 
--- fragment: owners_with_tags(column)
--- The owners of one kind that have all of the organization's tags; a value of '' is any value.
-select b.:column
+-- fragment: bindings_of_tag()
+-- Those of a tag `t`, without inherited ones.
+lateral (select * from tag_bindings where tag_id = t.id) e;
+
+-- fragment: owners_with_tags(from, owner)
+-- The owners of one kind that have all of the organization's tags; a value of '' is any value. `from` has the bindings
+-- `e` of a tag `t`.
+select e.:owner
 from unnest(:tag_keys::text[], :tag_values::text[]) with ordinality x(key, value, place)
 join tags t on t.organization_id = :organization_id and lower(t.name) = lower(x.key)
-join tag_bindings b on b.tag_id = t.id and (x.value = '' or b.value = x.value)
-where b.:column is not null
-group by b.:column
+join :from on x.value = '' or e.value = x.value
+where e.:owner is not null
+group by e.:owner
 having count(distinct x.place) = array_length(:tag_keys::text[], 1);
 
 -- shape: binding

@@ -128,7 +128,6 @@ static int list_whole(struct store *store, const struct workspace_list *list, st
 
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
 {
-	struct db_array *keys = list->tag_keys, *values = list->tag_values;
 	bool everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE);
 
 	if (list_is_whole(list, everywhere))
@@ -136,7 +135,7 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 	return db_query_one_of(store->db, ret_rows, err, sort_find(list->sort)->some, workspaces_some_by_creation,
 		.organization_id = list->organization_id, .name = list->name, .wildcard = list->wildcard,
 		.run_status = list->run_status, .health = list->health, .project_ids = list->project_ids,
-		.tag_keys = keys->count ? keys : NULL, .tag_values = keys->count ? values : NULL,
+		.tag_keys = db_array_or_null(list->tag_keys), .tag_values = db_array_or_null(list->tag_values),
 		.without_tags = list->without_tags, .limit = list->limit, .offset = list->offset,
 		.everywhere = everywhere, .user = response_scope_user(store->scope),
 		.live = run_statuses_are_live(list->run_status));

@@ -205,15 +205,6 @@ from tags t
 cross join :tags_of_tag()
 where t.organization_id = :organization_id and lower(t.name) = any(string_to_array(lower(:names), ','));
 
--- fragment: workspaces_with_all()
--- Workspaces that have all of the tags.
-select e.workspace_id
-from unnest(:tag_keys::text[], :tag_values::text[]) with ordinality x(key, value, place)
-join tags t on t.organization_id = :organization_id and lower(t.name) = lower(x.key)
-join :tags_of_tag() on x.value = '' or e.value = x.value
-group by e.workspace_id
-having count(distinct x.place) = array_length(:tag_keys::text[], 1);
-
 -- fragment: workspaces_healthy()
 -- The condition that the current assessment of workspaces `f` has one of the outcomes. Drift and failed checks may come
 -- together.
@@ -269,7 +260,7 @@ select id
 from workspaces
 where project_id = any(string_to_array(:project_ids, ',')) and :tag_keys is null and :everywhere::boolean
 union all
-(:workspaces_with_all())
+(:owners_with_tags(:tags_of_tag(), workspace_id))
 union all
 select distinct s.workspace_id
 from (:workspaces_with(:user, 1)) s

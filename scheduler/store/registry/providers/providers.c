@@ -68,11 +68,9 @@ int registry_provider_find(
 int registry_providers_list(
 	struct store *store, const struct provider_list *list, struct rows *ret_rows, struct err *err)
 {
-	bool tagged = list->tag_keys && list->tag_keys->count;
-
 	return db_query(store->db, ret_rows, err, registry_providers_list, .organization_id = list->organization_id,
 		.search = list->search, .registry_name = list->registry_name, .owner = list->owner,
-		.tag_keys = tagged ? list->tag_keys : NULL, .tag_values = tagged ? list->tag_values : NULL,
+		.tag_keys = db_array_or_null(list->tag_keys), .tag_values = db_array_or_null(list->tag_values),
 		.limit = list->range.limit, .offset = list->range.offset);
 }
 

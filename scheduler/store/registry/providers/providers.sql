@@ -70,7 +70,7 @@ with found as (
     join organizations o on o.id = m.organization_id
     where m.organization_id = :organization_id and (:registry_name::text is null or m.registry_name = :registry_name)
         and (:owner::text is null or lower(o.name) = lower(:owner))
-        and (:tag_keys::text[] is null or m.id in (:owners_with_tags(provider_id)))
+        and (:tag_keys::text[] is null or m.id in (:owners_with_tags(:bindings_of_tag(), provider_id)))
         and (:search::text is null or strpos(lower(m.name), lower(:search)) > 0
                 or strpos(lower(case m.registry_name when 'private' then o.name else m.namespace end),
                     lower(:search)) > 0)
