@@ -128,7 +128,8 @@ json_t *folder_find_ephemeral(int folder)
 
 enum { VALUES_LIMIT = 1024 * 1024 }; /* bytes of a file; of a larger one, all variables are taken to occur in it */
 
-bool values_are_loaded(const char *name)
+/* True for the name of a file of values that engines load by themselves. */
+static bool values_are_loaded(const char *name)
 {
 	static const char *const patterns[] = {
 		"terraform.tfvars", "terraform.tfvars.json", "*.auto.tfvars", "*.auto.tfvars.json"};

@@ -23,12 +23,10 @@ void text_find_ephemeral(enum config_syntax syntax, const char *text, size_t len
 /* The same for all configuration files of a folder. A new reference. */
 json_t *folder_find_ephemeral(int folder);
 
-/* OpenTofu from 1.11 refuses to apply a plan if a file that it loads by itself (terraform.tfvars, *.auto.tfvars) or a
- * variable of the environment (TF_VAR_...) has another value than the plan. The run's own variables are stronger than
- * both, so their values are passed again. Adds their names to the object `names`: of those that occur in such a file,
- * or have such a variable. */
+/* OpenTofu from 1.11 compares the values in files that it loads by itself (terraform.tfvars, *.auto.tfvars) and in the
+ * environment (TF_VAR_...) with those of the plan, and refuses to apply another one. The run's own variables are
+ * stronger than both, so the apply needs them again. Adds the names of those that occur in such a file, or that the
+ * environment has, to the object `names`. */
 void folder_find_weaker(int folder, const struct assignment *assignment, json_t *names);
-/* True for the name of a file of values that engines load by themselves. Pure. */
-bool values_are_loaded(const char *name);
 
 #endif

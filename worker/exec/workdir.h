@@ -21,10 +21,10 @@
  *                           none: the backend's path names the file itself
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
- *         vars/             a plan's .tfvars file, or an apply's file of the variables that it needs again (0600), if
- * there are any hook-env          TFC_AGENT_ENV of hooks in the sandbox (stage/hooks.c); a trusted hook's is beside
- * root/ home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched credentials/      the
- * files of the run's dynamic credentials (0600), if there are any
+ *         vars/             the .tfvars file of a plan, or that of an apply (0600), if there are any
+ *         hook-env          TFC_AGENT_ENV of hooks in the sandbox (stage/hooks.c); a trusted hook's is beside root/
+ *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
+ *         credentials/      the files of the run's dynamic credentials (0600), if there are any
  *
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
  */
