@@ -176,8 +176,6 @@ class Reader:
         """Lists that are known to be empty: most servers limit the rate of requests."""
         if kind.name in self.absent or kind.name in ("tags", "data-retention") and parent.facts.get(kind.name) is False:
             return True
-        if kind.name in ("module-tags", "provider-tags"):
-            return not parent.id
         if kind.name == "remote-state-consumers":
             return parent.attributes.get("global-remote-state") or parent.attributes.get("project-remote-state")
         return kind.name == "registry-provider-versions" and parent.attributes.get("registry-name") == "public"

@@ -106,13 +106,17 @@ class Writer:
         document["attributes"].update({name: value for name, value in kind.initial.items() if name in document["attributes"]})
         if kind.secret and item.key in self.secrets and kind.secret_if(item.attributes):
             document["attributes"][kind.secret] = self.secrets[item.key]
-        special = getattr(self, "create_" + kind.name.replace("-", "_"), None)
+        special = self.own_way("create", kind)
         if special:
             made = special(item, document)
         else:
             path = self.path(kind, kind.create or kind.list.partition("?")[0], item.owner)
             made = self.post(item, path, self.enveloped(item, document), kind.method)
         self.added(item, made, {name: document["attributes"].get(name, item.attributes.get(name)) for name in item.attributes if kind.name != "organization"}, late)
+
+    def own_way(self, verb, kind):
+        """The method for objects of the kind, if it has one."""
+        return getattr(self, f"{verb}_{kind.name.replace('-', '_')}", None)
 
     def enveloped(self, item, document):
         if item.kind.link:
@@ -205,7 +209,7 @@ class Writer:
             self.upload(made["data"]["links"]["upload"], file)
         return made
 
-    def registry_tags(self, item, document=None):
+    def registry_tags(self, item, _):
         """A module takes all its tags at once, and so does a provider."""
         owner = self.target.items[item.owner]
         tags = [{"type": "tag-bindings", "attributes": one.attributes} for one in self.comparison.source.owned(item.owner, item.kind.name)]
@@ -214,7 +218,7 @@ class Writer:
         with self.tagging:
             self.client.call("PATCH", path, body, repeat=True)
 
-    create_module_tags = create_provider_tags = registry_tags
+    create_module_tags = create_provider_tags = update_module_tags = update_provider_tags = registry_tags
 
     def begin(self, item, document):
         """Creates an object whose files follow. An apply that was interrupted may have created it already."""
@@ -258,25 +262,27 @@ class Writer:
 
     def update(self, change):
         item, there, fields = change.item, change.target, change.fields
-        if item.kind.name == "organization-memberships":
-            self.membership(item, there)
-        elif item.kind.name in ("module-tags", "provider-tags"):
-            self.registry_tags(item)
+        special = self.own_way("update", item.kind)
+        if special:
+            special(item, there)
         else:
-            own = [name for name in fields if name in item.kind.relations and item.kind.relations[name].how in (OWN_LIST, OWN_PATCH)]
-            rest = [name for name in fields if name not in own]
-            if "content" in rest:
-                self.client.call("PUT", f"policies/{there.id}/upload", item.attributes["content"].encode(), media=FILE)
-            document = self.document(item, rest, there)
-            if document["attributes"] or "relationships" in document:
-                document.update({"id": there.id} if there.id else {})
-                path = self.path(item.kind, item.kind.item or f"{item.kind.kind_type}/{quoted(there.id)}", item.owner, there)
-                self.client.call("PATCH", path, {"data": [document] if item.kind.many else document})
-            for name in own:
-                self.relate(item, there, name, item.kind.relations[name])
+            self.patch(item, there, fields)
         wanted = self.comparison.wanted(item)
         there.attributes.update({name: wanted[name] for name in fields if name in wanted})
         there.relations.update({name: item.relations[name] for name in fields if name in item.relations})
+
+    def patch(self, item, there, fields):
+        own = [name for name in fields if name in item.kind.relations and item.kind.relations[name].how in (OWN_LIST, OWN_PATCH)]
+        rest = [name for name in fields if name not in own]
+        if "content" in rest:
+            self.client.call("PUT", f"policies/{there.id}/upload", item.attributes["content"].encode(), media=FILE)
+        document = self.document(item, rest, there)
+        if document["attributes"] or "relationships" in document:
+            document.update({"id": there.id} if there.id else {})
+            path = self.path(item.kind, item.kind.item or f"{item.kind.kind_type}/{quoted(there.id)}", item.owner, there)
+            self.client.call("PATCH", path, {"data": [document] if item.kind.many else document})
+        for name in own:
+            self.relate(item, there, name, item.kind.relations[name])
 
     def relate(self, item, there, name, relation):
         path = f"{item.kind.kind_type}/{quoted(there.id)}/relationships/{name}"
@@ -290,7 +296,7 @@ class Writer:
             if links:
                 self.client.call(method, path, {"data": links}, repeat=True)
 
-    def membership(self, item, there):
+    def update_organization_memberships(self, item, there):
         mine, theirs = set(item.relations.get("teams") or []), set(there.relations.get("teams") or [])
         for method, keys in (("POST", mine - theirs), ("DELETE", theirs - mine)):
             for key in sorted(keys):

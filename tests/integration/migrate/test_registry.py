@@ -62,6 +62,22 @@ def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
 
 
 @pytest.mark.extended
+def test_marks_and_tags_that_change_at_the_source_change_at_the_target(migrate, moved, theirs):
+    applied(migrate)
+    source, name = migrate.source, "registry-modules/private/%s/vpc/null"
+    mine, their = (f"organizations/{one.organization}/" + name % one.organization for one in (source, theirs.api))
+    tags = {"tag-bindings": {"data": [{"type": "tag-bindings", "attributes": {"key": "tier", "value": "y"}}, {"type": "tag-bindings", "attributes": {"key": "owner", "value": "x"}}]}}
+    source.patch(mine, {"data": {"type": "registry-modules", "attributes": {}, "relationships": tags}})
+    source.patch(f"{mine}/0.9.0", document("registry-module-versions", {"revocation": {"status": "Revoked", "message": "It leaks."}}))
+    assert "update: 1 module-tags" in migrate.run("apply", "--secrets", migrate.work / "secrets.json")
+    module = theirs.api.get(their).data
+    assert {one["version"]: one["revoked"] for one in module["attributes"]["version-statuses"]} == {"1.1.0": False, "1.0.0": False, "0.9.0": True}
+    bindings = theirs.api.get(f"registry-modules/{module['id']}/tag-bindings").data
+    assert {one["attributes"]["key"]: one["attributes"]["value"] for one in bindings} == {"tier": "y", "owner": "x"}
+    assert " 0 differ, 0 wait" in migrate.run("verify")
+
+
+@pytest.mark.extended
 def test_an_apply_that_is_killed_in_an_upload_goes_on(migrate, moved, theirs):
     """The archive takes long enough that the program is in its upload when the platform is listed."""
     large = zip_of({"terraform-provider-large_v1.0.0": os.urandom(48 << 20)})
