@@ -3,9 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { change } from "../core/api.ts";
 import { Button } from "./button.tsx";
-import { Dialog } from "./dialog.tsx";
-import { TextField } from "./field.tsx";
 import { announce } from "./live_region.tsx";
+import { TypedDialog } from "./typed_dialog.tsx";
 
 type Props = {
 	readonly word: string; // what it is, such as "version"
@@ -19,11 +18,6 @@ type Props = {
 // A button that deletes an object after its name is typed.
 export function DeleteNamed({ word, name, url, reason, children, onDone }: Props) {
 	const [open, setOpen] = useState(false);
-	const [typed, setTyped] = useState("");
-	const close = () => {
-		setOpen(false);
-		setTyped("");
-	};
 	const remove = async () => {
 		await change("DELETE", url);
 		announce(`${name}: deleted`);
@@ -35,17 +29,9 @@ export function DeleteNamed({ word, name, url, reason, children, onDone }: Props
 				Delete
 			</Button>
 			{open && (
-				<Dialog
-					title={`Delete ${word} ${name}`}
-					confirm="Delete"
-					danger
-					reason={typed === name ? undefined : "the name is not typed"}
-					onConfirm={remove}
-					onClose={close}
-				>
+				<TypedDialog name={name} title={`Delete ${word} ${name}`} confirm="Delete" onConfirm={remove} onClose={() => setOpen(false)}>
 					<p>{children}</p>
-					<TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />
-				</Dialog>
+				</TypedDialog>
 			)}
 		</>
 	);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { Dialog } from "../components/dialog.tsx";
-import { TextField } from "../components/field.tsx";
 import { announce } from "../components/live_region.tsx";
+import { TypedDialog } from "../components/typed_dialog.tsx";
 import { address, change } from "../core/api.ts";
 import { linksOf, type Resource } from "../core/resource.ts";
-import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from "./fields.ts";
+import { attributesOf, fieldsFor, relationshipsOf, valuesOf } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
+import { useTyped } from "./use_typed.ts";
 
 export type FormKind = Pick<ObjectKind, "type" | "one" | "fields" | "missing" | "add" | "create" | "save">;
 
@@ -25,7 +25,7 @@ type FormProps = {
 // Creates or changes an object by the fields of its kind.
 export function FormDialog({ kind, item, url, title, intro, relationships, onDone, onClose }: FormProps) {
 	const fields = fieldsFor(kind.fields, item);
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const values = { ...valuesOf(fields, item), ...typed };
 	const save = async () => {
 		const relations = { ...relationships, ...relationshipsOf(fields, values, item) };
@@ -47,12 +47,7 @@ export function FormDialog({ kind, item, url, title, intro, relationships, onDon
 			{(error) => (
 				<>
 					{intro && <p>{intro}</p>}
-					<ObjectFields
-						fields={fields}
-						values={values}
-						error={error}
-						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-					/>
+					<ObjectFields fields={fields} values={values} error={error} onValue={onValue} />
 				</>
 			)}
 		</Dialog>
@@ -88,24 +83,20 @@ type RemoveProps = { readonly kind: ObjectKind; readonly item: Resource; readonl
 export function RemoveDialog({ kind, item, onDone, onClose }: RemoveProps) {
 	const word = kind.remove ?? "Delete";
 	const name = kind.name(item);
-	const [typed, setTyped] = useState("");
-	const reason = kind.typed && typed !== name ? "the name is not typed" : undefined;
 	const remove = async () => {
 		await change("DELETE", address(kind.item(item.id)));
 		announce(`${name}: done`);
 		await onDone();
 	};
 	return (
-		<Dialog
+		<TypedDialog
+			name={kind.typed ? name : undefined}
 			title={`${word} ${kind.one} ${name}`}
 			confirm={kind.confirmRemove ?? word}
-			danger
-			reason={reason}
 			onConfirm={remove}
 			onClose={onClose}
 		>
 			<p>{kind.removes}</p>
-			{kind.typed && <TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />}
-		</Dialog>
+		</TypedDialog>
 	);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Problems } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
 import { address, change } from "../core/api.ts";
 import { useAttempt } from "../core/hooks.ts";
 import type { Resource } from "../core/resource.ts";
-import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from "./fields.ts";
+import { attributesOf, fieldsFor, relationshipsOf, valuesOf } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
+import { useTyped } from "./use_typed.ts";
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ type Props = {
 // A form for the attributes of an object. It sends those that the user has changed, and keeps them after an error.
 export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved", sent = (attributes) => attributes, onSaved }: Props) {
 	const fields = fieldsFor(kind.fields, item);
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue, reset] = useTyped();
 	const { error, attempt } = useAttempt();
 	const values = { ...valuesOf(fields, item), ...typed };
 	const attributes = attributesOf(fields, values, item);
@@ -35,7 +35,7 @@ export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved"
 		attempt(async () => {
 			const relations = Object.keys(relationships).length > 0 && { relationships };
 			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes: sent(attributes), ...relations } });
-			setTyped({});
+			reset();
 			announce(said);
 			await onSaved?.(attributes);
 		});
@@ -47,19 +47,14 @@ export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved"
 			}}
 		>
 			<fieldset class="bare" disabled={reason !== undefined}>
-				<ObjectFields
-					fields={fields}
-					values={values}
-					error={error}
-					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-				/>
+				<ObjectFields fields={fields} values={values} error={error} onValue={onValue} />
 			</fieldset>
 			<Problems of={error} fields={pointersOf(fields)} />
 			<div class="actions">
 				<Button kind="primary" reason={reason ?? unchanged} onPress={save}>
 					{word}
 				</Button>
-				{!unchanged && <Button onPress={() => setTyped({})}>Undo changes</Button>}
+				{!unchanged && <Button onPress={reset}>Undo changes</Button>}
 			</div>
 		</form>
 	);

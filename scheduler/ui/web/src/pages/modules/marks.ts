@@ -60,7 +60,7 @@ export function markFields(what: Marking, { word }: Version): readonly FieldRow[
 	return what === "reinstate" && word !== "Revoked" ? [] : marks[what].fields;
 }
 
-// What may be done to the version.
+// The marks that the version may get.
 export function markingsOf({ status, word }: Version): readonly Marking[] {
 	if (status !== "ok") {
 		return [];

@@ -12,9 +12,10 @@ import { type Column, PlainTable } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { useAttempt, useDocument, useInterval, useQuery } from "../../core/hooks.ts";
-import { linkOf, may, type Resource, text } from "../../core/resource.ts";
+import { may, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { isOwn } from "../../objects/tag_search.ts";
 import { RegistryTags } from "../../objects/tags.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { type Use, usesOf } from "./description.ts";
@@ -253,7 +254,7 @@ export default function Module({ params }: PageProps) {
 							)}
 							<Uses org={org} module={module} />
 							<Described module={module} />
-							{linkOf(module, "organization")?.id === org && <ModuleDeletion org={org} module={module} />}
+							{isOwn(org, module) && <ModuleDeletion org={org} module={module} />}
 						</>
 					)
 				}

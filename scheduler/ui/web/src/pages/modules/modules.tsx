@@ -22,7 +22,7 @@ const columns: readonly Column[] = [
 	},
 ];
 
-// A link to the page that publishes. People who may not manage modules get the reason.
+// A link to the page that publishes. Without the right to, it is a button that says why.
 function PublishLink({ org }: { readonly org: string }) {
 	const { item } = useDocument(address(`/organizations/${segment(org)}`));
 	const reason = manageReason(may(item, "can-create-module"));

@@ -12,6 +12,7 @@ import { type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
 import { type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
 import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
+import { useTyped } from "../../objects/use_typed.ts";
 import type { Input } from "./description.ts";
 import { latestOf, versionsOf } from "./module_words.ts";
 import { choiceOf, linesOf, valuesOf as valuesIn } from "./no_code.ts";
@@ -132,7 +133,7 @@ type Props = {
 
 export function NoCodeDialog({ owner, module, noCode, onDone, onClose }: Props) {
 	const fields = fieldsOf(module, noCode);
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const [rows, setRows] = useState<readonly Row[]>(() =>
 		store
 			.many(noCode, "variable-options")
@@ -162,12 +163,7 @@ export function NoCodeDialog({ owner, module, noCode, onDone, onClose }: Props) 
 		>
 			{(error) => (
 				<>
-					<ObjectFields
-						fields={fields}
-						values={values}
-						error={error}
-						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-					/>
+					<ObjectFields fields={fields} values={values} error={error} onValue={onValue} />
 					<Rows rows={rows} inputs={description?.root.inputs ?? []} sent={sent} error={error} onRows={setRows} />
 				</>
 			)}

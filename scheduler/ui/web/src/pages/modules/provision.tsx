@@ -13,9 +13,10 @@ import { flag, linkOf, may, type Resource, text } from "../../core/resource.ts";
 import { navigate, type PageProps, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { useTitle } from "../../core/title.ts";
-import { attributesOf, type FieldRow, relationshipsOf, type Values, valuesOf } from "../../objects/fields.ts";
+import { attributesOf, type FieldRow, relationshipsOf, valuesOf } from "../../objects/fields.ts";
 import { namesOf } from "../../objects/kinds.ts";
 import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
+import { useTyped } from "../../objects/use_typed.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import type { Input } from "./description.ts";
 import { InputFields } from "./input_fields.tsx";
@@ -63,7 +64,7 @@ type FormProps = {
 };
 
 function Form({ owner, noCode, inputs, fields }: FormProps) {
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const [given, setGiven] = useState<Given>(new Map());
 	const [sent, setSent] = useState<readonly string[]>([]);
 	const { error, attempt } = useAttempt();
@@ -93,12 +94,7 @@ function Form({ owner, noCode, inputs, fields }: FormProps) {
 				void (reason || create());
 			}}
 		>
-			<ObjectFields
-				fields={fields}
-				values={values}
-				error={error}
-				onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-			/>
+			<ObjectFields fields={fields} values={values} error={error} onValue={onValue} />
 			{required.length > 0 && (
 				<Inputs title="Required inputs">
 					<InputFields inputs={required} {...shown} />

@@ -9,6 +9,7 @@ import { useDocument } from "../../core/hooks.ts";
 import { partLoad } from "../../core/part.ts";
 import { linkOf, list, may, object, type Resource, text, textIn } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
+import { isOwn } from "../../objects/tag_search.ts";
 import { type Marking, markingsOf, marks } from "./marks.ts";
 import { manageReason, pathOf, type Version } from "./module_words.ts";
 
@@ -28,7 +29,7 @@ export function NewVersion({ place }: { readonly place: Place }) {
 	const { org, module, reload } = place;
 	const { parts, open, close } = useParts();
 	const mechanism = text(module, "publishing-mechanism");
-	if (text(module, "registry-name") !== "private" || linkOf(module, "organization")?.id !== org) {
+	if (text(module, "registry-name") !== "private" || !isOwn(org, module)) {
 		return null;
 	}
 	if (mechanism === "git_tag") {

@@ -8,8 +8,9 @@ import { address, change, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { object, type Resource, text, textIn } from "../../core/resource.ts";
-import { type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
+import { type FieldRow, valuesOf } from "../../objects/fields.ts";
 import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
+import { useTyped } from "../../objects/use_typed.ts";
 import { type Marking, markBody, markFields, marks } from "./marks.ts";
 import { pathOf, type Version } from "./module_words.ts";
 import { ArchiveField } from "./publish/publish_fields.tsx";
@@ -25,16 +26,9 @@ type Props = {
 
 // The values of the fields, and their controls.
 function useForm(fields: readonly FieldRow[]) {
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const values = { ...valuesOf(fields, undefined), ...typed };
-	const controls = (error: ApiError | undefined) => (
-		<ObjectFields
-			fields={fields}
-			values={values}
-			error={error}
-			onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-		/>
-	);
+	const controls = (error: ApiError | undefined) => <ObjectFields fields={fields} values={values} error={error} onValue={onValue} />;
 	return { values, controls };
 }
 

@@ -12,8 +12,9 @@ import { address } from "../../core/api.ts";
 import { type Loaded, useDocument } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
-import { attributesOf, type FieldRow, type Values, valuesOf } from "../../objects/fields.ts";
+import { attributesOf, type FieldRow, valuesOf } from "../../objects/fields.ts";
 import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
+import { useTyped } from "../../objects/use_typed.ts";
 import { archiveOf, problemOf, type Sending } from "./provider_files.ts";
 import { publish, versionCreate, versionUrl } from "./publish.ts";
 import { missingOf, useFiles } from "./use_files.ts";
@@ -49,7 +50,7 @@ type Props = {
 	readonly onClose: () => void;
 };
 
-// What the version is, for a new one.
+// The fields of a new version, or how to get a key to sign it.
 function NewFields({ org, keys, children }: { readonly org: string; readonly keys: Loaded; readonly children: ComponentChildren }) {
 	return (
 		<Content of={keys}>
@@ -73,7 +74,7 @@ export function VersionDialog({ org, provider, path, version, onClose }: Props) 
 		version ? undefined : address("/api/registry/private/v2/gpg-keys", { "filter[namespace]": org, "page[size]": 100 }),
 	);
 	const fields = fieldsOf(keys.items);
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const values = made ? valuesOf(fields, made) : { ...valuesOf(fields, undefined), ...typed };
 	const files = useFiles(path, made);
 	const [sending, setSending] = useState<ReadonlyMap<string, Sending>>(new Map());
@@ -103,7 +104,7 @@ export function VersionDialog({ org, provider, path, version, onClose }: Props) 
 		files.setArchives(archives);
 		const named = archives.flatMap(({ name }) => archiveOf(name)?.version ?? [])[0];
 		if (named && !values.version) {
-			setTyped({ ...typed, version: named });
+			onValue("version", named);
 		}
 	};
 	return (
@@ -129,12 +130,7 @@ export function VersionDialog({ org, provider, path, version, onClose }: Props) 
 						</p>
 					) : (
 						<NewFields org={org} keys={keys}>
-							<ObjectFields
-								fields={fields}
-								values={values}
-								error={error}
-								onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-							/>
+							<ObjectFields fields={fields} values={values} error={error} onValue={onValue} />
 						</NewFields>
 					)}
 					<Problems of={files.error} />

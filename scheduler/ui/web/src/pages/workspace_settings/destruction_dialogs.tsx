@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { Dialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
+import { TypedDialog } from "../../components/typed_dialog.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { counted } from "../../core/format.ts";
 import { number, type Resource } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { deleting } from "../workspace/renamed.ts";
-
-type TypedProps = {
-	readonly view: WorkspaceView;
-	readonly title: string;
-	readonly word: string;
-	readonly children: ComponentChildren;
-	readonly onConfirm: () => Promise<unknown>;
-	readonly onClose: () => void;
-};
-
-// A dialog that wants the workspace's name.
-function TypedDialog({ view, title, word, children, onConfirm, onClose }: TypedProps) {
-	const [typed, setTyped] = useState("");
-	const reason = typed === view.name ? undefined : "the name is not typed";
-	return (
-		<Dialog title={title} confirm={word} danger reason={reason} onConfirm={onConfirm} onClose={onClose}>
-			{children}
-			<TextField label={`Type ${view.name} to confirm`} value={typed} onValue={setTyped} />
-		</Dialog>
-	);
-}
 
 type Props = { readonly view: WorkspaceView; readonly onClose: () => void };
 
@@ -41,7 +17,7 @@ export function DestroyPlanDialog({ view, onClose }: Props) {
 		navigate(pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run: (made.data as Resource).id }));
 	};
 	return (
-		<TypedDialog view={view} title="Queue destroy plan" word="Queue destroy plan" onConfirm={queue} onClose={onClose}>
+		<TypedDialog name={view.name} title="Queue destroy plan" confirm="Queue destroy plan" onConfirm={queue} onClose={onClose}>
 			<p>The plan lists every resource of {view.name}.</p>
 			{view.workspace.attributes["auto-apply"] === true && (
 				<p class="note failure">Auto-apply is on: the plan is applied without a person, and everything is destroyed.</p>
@@ -65,7 +41,7 @@ export function DeleteDialog({ view, force, onClose }: Props & { readonly force:
 	const resources = counted(number(view.workspace, "resource-count") ?? 0, "resource");
 	const word = force ? "Force delete" : "Delete workspace";
 	return (
-		<TypedDialog view={view} title={`${word} ${view.name}`} word={word} onConfirm={remove} onClose={onClose}>
+		<TypedDialog name={view.name} title={`${word} ${view.name}`} confirm={word} onConfirm={remove} onClose={onClose}>
 			<p>Its runs, states, variables and logs are lost. This can't be undone.</p>
 			{force && <p class="note failure">Its state has {resources}. Nothing is destroyed, and no state knows of them any more.</p>}
 		</TypedDialog>

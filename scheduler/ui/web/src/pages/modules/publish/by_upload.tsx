@@ -6,13 +6,14 @@ import { ApiError } from "../../../core/errors.ts";
 import { useAttempt } from "../../../core/hooks.ts";
 import { type Resource, text } from "../../../core/resource.ts";
 import { navigate, pathTo } from "../../../core/router.ts";
-import { pointerOf, type Values, valuesOf } from "../../../objects/fields.ts";
+import { pointerOf, valuesOf } from "../../../objects/fields.ts";
+import { useTyped } from "../../../objects/use_typed.ts";
 import { pathOf } from "../module_words.ts";
 import { ArchiveField, PublishForm } from "./publish_fields.tsx";
 import { addressFields, fileReason, isVersion, missingOf, versionBody, versionField, word } from "./publish_form.ts";
 import { versionUpload } from "./upload.ts";
 
-// What earlier tries have made. The next one goes on from there.
+// The module and the version that an earlier try has made. The next one goes on from there.
 export type Made = { readonly module?: Resource; readonly version?: string };
 
 function MadeNote({ org, module, version }: Made & { readonly org: string }) {
@@ -36,7 +37,7 @@ type Props = {
 };
 
 export function ByUpload({ org, reason, made, onMade }: Props) {
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const [file, setFile] = useState<File | undefined>();
 	const { error, attempt } = useAttempt();
 	const fields = [...(made.module ? [] : addressFields), ...(made.version ? [] : [versionField])];
@@ -72,7 +73,7 @@ export function ByUpload({ org, reason, made, onMade }: Props) {
 				values={values}
 				error={error}
 				reason={reason ?? missingOf(fields, values) ?? fileReason(file)}
-				onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+				onValue={onValue}
 				onSend={publish}
 			>
 				<ArchiveField error={error} onFile={setFile} />

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { announce } from "../../../components/live_region.tsx";
 import { address, change, segment } from "../../../core/api.ts";
 import { useAttempt } from "../../../core/hooks.ts";
 import type { Resource } from "../../../core/resource.ts";
 import { navigate, pathTo } from "../../../core/router.ts";
-import { type Values, valuesOf } from "../../../objects/fields.ts";
+import { valuesOf } from "../../../objects/fields.ts";
+import { useTyped } from "../../../objects/use_typed.ts";
 import { useSourceFields } from "../../vcs/repository_fields.tsx";
 import { PublishForm } from "./publish_fields.tsx";
 import { missingOf, partFields, partsOf, repositoryBody, word } from "./publish_form.ts";
@@ -13,7 +13,7 @@ import { missingOf, partFields, partsOf, repositoryBody, word } from "./publish_
 type Props = { readonly org: string; readonly reason: string | undefined };
 
 export function FromRepository({ org, reason }: Props) {
-	const [typed, setTyped] = useState<Values>({});
+	const [typed, onValue] = useTyped();
 	const { error, attempt } = useAttempt();
 	const chosen = { connection: word(typed, "connection"), identifier: word(typed, "identifier") };
 	const source = useSourceFields(org, undefined, chosen, "").filter(({ name }) => name !== "branch");
@@ -34,7 +34,7 @@ export function FromRepository({ org, reason }: Props) {
 				values={values}
 				error={error}
 				reason={reason ?? missingOf(fields, values)}
-				onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+				onValue={onValue}
 				onSend={publish}
 			/>
 		</>
