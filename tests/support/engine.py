@@ -41,13 +41,13 @@ class Engine:
         version_text = subprocess.run([self.path, "version"], capture_output=True, text=True, check=True).stdout
         return re.match(rf"{self.title} v(\S+)", version_text).group(1)
 
-    def is_before(self, major, minor):
-        """Whether it is a terraform of an earlier version."""
-        return self.program == "terraform" and tuple(map(int, self.version.split(".")[:2])) < (major, minor)
+    def is_before(self, **first):
+        """Whether its version is before that of its program: is_before(terraform=(1, 10), tofu=(1, 11))."""
+        return self.program in first and tuple(map(int, self.version.split(".")[:2])) < first[self.program]
 
     def words(self, text):
         """A message of terraform as this engine writes it."""
-        if self.is_before(1, 6):  # it does not ask the server for its name
+        if self.is_before(terraform=(1, 6)):  # it does not ask the server for its name
             text = text.replace("Terraform Enterprise", "Terraform Cloud")
         for theirs, own in self.wording:
             text = text.replace(theirs, own)

@@ -75,7 +75,7 @@ def test_an_apply_without_input_leaves_the_run_to_be_confirmed(terraform):
 
 
 def saving(user):
-    if user.engine.is_before(1, 6):
+    if user.engine.is_before(terraform=(1, 6)):
         pytest.skip("this terraform can't save plans of a cloud block")
     return user
 
@@ -188,7 +188,7 @@ def test_configuration_is_generated_for_an_import(terraform):
     user = terraform(new_name(), body='import {\n  to = terraform_data.imported\n  id = "an-id"\n}\n')
     said = user.run("plan", "-generate-config-out=generated.tf")
     told = "Terraform has generated configuration and written it to generated.tf."
-    assert "1 to import" in said and (user.engine.is_before(1, 6) or user.engine.words(told) in said)
+    assert "1 to import" in said and (user.engine.is_before(terraform=(1, 6)) or user.engine.words(told) in said)
     assert 'resource "terraform_data" "imported" {' in (user.folder / "generated.tf").read_text()
     assert "1 imported" in user.apply()
 

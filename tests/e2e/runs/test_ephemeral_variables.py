@@ -7,13 +7,12 @@ import pytest
 
 from support.engine import each_engine
 
-FIRST = {"terraform": (1, 10), "tofu": (1, 11)}  # the versions that have them
 pytestmark = each_engine()
 
 
 @pytest.fixture(autouse=True)
 def supports_ephemeral_variables(engine):
-    if tuple(int(part) for part in engine.version.split(".")[:2]) < FIRST[engine.program]:
+    if engine.is_before(terraform=(1, 10), tofu=(1, 11)):
         pytest.skip(f"{engine.title} {engine.version} has no ephemeral variables")
 
 

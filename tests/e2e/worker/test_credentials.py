@@ -210,7 +210,7 @@ def test_a_plan_and_its_apply_have_roles_of_their_own(desks):
 @each_engine()
 def test_ephemeral_variables_have_the_values_of_the_apply(desks, engine):
     """Of a plan's variables, only ephemeral ones can change."""
-    if engine.program == "tofu" and tuple(map(int, engine.version.split(".")[:2])) < (1, 11):
+    if engine.is_before(tofu=(1, 11)):
         pytest.skip("OpenTofu has ephemeral variables from 1.11 on")
     files = {"main.tf": variable("tencentcloud", "  ephemeral = true") + """
 resource "terraform_data" "look" {
