@@ -36,4 +36,5 @@ def test_the_exports_of_both_sides_are_equal(migrate, there):
     back.run("export")
     sides = [{path.name: {one["key"] for one in json.loads(path.read_text())} for path in (one.folder / one.source.organization / "objects").glob("*.json")} for one in (migrate, back)]
     deferred = {"tasks.json", "workspace-tasks.json", "run-triggers.json", "schedules.json"}
-    assert {name: keys for name, keys in sides[0].items() if name not in deferred} == sides[1]
+    revoked = "registry-modules/private/{org}/vpc/null/registry-module-versions/0.8.0"  # nobody can read its files
+    assert {name: keys - {revoked} for name, keys in sides[0].items() if name not in deferred} == sides[1]
