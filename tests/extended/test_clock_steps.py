@@ -59,7 +59,7 @@ def wait_for_renewals(ask, run):
 def test_a_step_ends_only_the_job_of_a_dead_worker(two, api, worker, gate, folder, clock, ask, far):
     """One worker continues and one is killed at the moment of the step."""
     other = Gate(folder, "other")
-    alive, dead = worker(sandbox_bind=gate.folder), None
+    alive, dead = worker(sandbox_bind=gate.folder, slots=1), None  # it has no slot for the other one's job
     try:
         lives = applying(api, gate)
         dead = worker(sandbox_bind=other.folder)
