@@ -75,7 +75,10 @@ def parser():
 
 
 def token(file, variable, what):
-    text = Path(file).read_text(encoding="utf-8").strip() if file else os.environ.pop(variable, "")
+    try:
+        text = Path(file).read_text(encoding="utf-8").strip() if file else os.environ.pop(variable, "")
+    except OSError as why:
+        raise Trouble(f"the token of the {what} cannot be read: {file}: {why.strerror}") from None
     if not text:
         raise Trouble(f"no token of the {what}: set {variable}, or give a file")
     return text
@@ -92,6 +95,8 @@ def settle(options):
     options.by_api = urllib.parse.urlsplit(options.source).scheme in ("http", "https")
     options.source_token = token(options.from_token_file, "RUNYARD_SOURCE_TOKEN", "source") if options.by_api else ""
     options.target_token = token(options.to_token_file, "RUNYARD_TARGET_TOKEN", "target") if options.command != "export" else ""
+    if getattr(options, "code", None) and not options.code.is_dir():
+        raise Trouble(f"--code: {options.code} is no folder")
     if options.command in ("cut-over", "roll-back") and bool(options.workspaces) == options.all:
         raise Trouble("name workspaces, or give --all")
     return options

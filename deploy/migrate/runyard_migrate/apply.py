@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Makes the target equal to the source, as far as possible. It can be stopped at any time and be started again."""
 
-import concurrent.futures
-
 from . import difference
-from .client import LOST, Failure
+from .client import LOST, Failure, threads
 from .content import Uploads, temporary
 from .kinds import KINDS
 
@@ -31,7 +29,7 @@ class Apply:
         self.result, self.progress = Applied(), progress or (lambda text: None)
 
     def run(self, wanted=lambda item: True, contents=True):
-        with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
+        with threads(self.options.parallel) as pool:
             self.pool = pool
             for late in (False, True):
                 for kind in KINDS:
@@ -69,14 +67,30 @@ class Apply:
             self.progress(f"{what}: {number} of {len(things)}")
 
     def fail(self, thing, why):
-        item = getattr(thing, "item", thing)
-        self.result.failed.append({"object": item.key, "why": str(why)})
+        self.report(self.result.failed, getattr(thing, "item", thing), str(why))
+
+    @staticmethod
+    def report(rows, item, why):
+        """What is tried early and late is reported once."""
+        row = {"object": item.key, "why": why}
+        if row not in rows:
+            rows.append(row)
+
+    def missing(self, item):
+        """The key of an object that the item cannot be created without, and that the target does not have; or None."""
+        if item.owner and item.owner not in self.comparison.target.items:
+            return item.owner
+        for name, relation in item.kind.relations.items():
+            key = item.relations.get(name)
+            if relation.needed and (name in item.facts.get("unread", ()) or key and key not in self.comparison.target.items):
+                return key or f"its {name}"
+        return None
 
     def settle(self, change):
         item = change.item
         if change.action == difference.CREATE:
-            if item.owner and item.owner not in self.comparison.target.items:
-                return self.result.skipped.append({"object": item.key, "why": f"{item.owner} is not at the target"})
+            if self.missing(item):
+                return self.report(self.result.skipped, item, f"{self.missing(item)} is not at the target")
             if item.kind.name == "workspaces":
                 self.journal.note("creating", item.key)  # it is ours, even if the answer is lost
             self.writer.create(item)
@@ -85,10 +99,7 @@ class Apply:
         elif change.action == difference.DELETE:
             self.writer.delete(change)
         elif change.action in (difference.SECRET, difference.OPERATOR):
-            skipped = {"object": item.key, "why": change.why}
-            if skipped not in self.result.skipped:
-                self.result.skipped.append(skipped)
-            return None
+            return self.report(self.result.skipped, item, change.why)
         else:
             return None
         there = self.comparison.target.items.get(item.key)

@@ -5,7 +5,6 @@ Each folder and CLI workspace becomes a workspace. A backend is read by the engi
 the backend's block alone: no providers and no modules are needed, and nothing is written into the code.
 """
 
-import concurrent.futures
 import gzip
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from . import code
 from .atlantis import read_atlantis
+from .client import threads
 from .content import digest, state_head
 from .inventory import Inventory, Item, key_of
 from .journal import Trouble
@@ -30,7 +30,7 @@ class CodeSource:
     def __init__(self, options, organization, progress):
         self.root, self.options, self.organization, self.progress = Path(options.source).resolve(), options, organization, progress
         if not self.root.is_dir():
-            raise Trouble(f"{options.source} is no folder")
+            raise Trouble(f"{options.source} is no folder. The address of a server begins with https://")
         self.scratch = tempfile.TemporaryDirectory(prefix="runyard-migrate-")
         self.files, self.tags, self.places = {}, {}, {}
 
@@ -50,7 +50,7 @@ class CodeSource:
                     found.problem(f"atlantis.yaml: {project.get('name') or project.get('dir')}", "its folder has no configuration with a plain backend")
                     continue
                 wanted.setdefault(folder, []).append(project)
-        with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
+        with threads(self.options.parallel) as pool:
             for folder, states in zip(wanted, pool.map(lambda folder: self.states(folder, folders[folder], wanted[folder], found), wanted)):
                 self.add(folder, states, wanted[folder], found)
         self.packed = Path(self.scratch.name) / "code.tar.gz"

@@ -5,6 +5,8 @@ Each thread has its own connection. A request is repeated after 429, 5xx and los
 not: after `Unclear`, the caller must look whether the object exists.
 """
 
+import concurrent.futures
+import contextlib
 import http.client
 import json
 import ssl
@@ -59,6 +61,17 @@ class Pace:
             self.next = max(self.next, time.monotonic() + seconds)
 
 
+@contextlib.contextmanager
+def threads(number):
+    """A pool of threads. What they have not begun is given up when the program is interrupted."""
+    with concurrent.futures.ThreadPoolExecutor(number) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 def seconds(text):
     try:
         return min(LONGEST_WAIT, max(0.0, float(text)))
@@ -78,7 +91,8 @@ def errors_of(body):
 class Client:
     """Requests to one server. A read-only client refuses every method but GET, except for `allowed` path ends."""
 
-    def __init__(self, url, token, read_only=False, rate=0, cafile=None, timeout=120):
+    def __init__(self, url, token, read_only=False, rate=0, cafile=None, timeout=120, side="the server"):
+        self.side, self.progress = side, lambda text: None
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Failure("GET", url, 0, "is no address of a server")
@@ -155,6 +169,7 @@ class Client:
         wait, last = 0.5, (0, "")
         for attempt in range(TRIES):
             if attempt:
+                self.progress(f"trying again: {self.side} answers {last[0] or 'nothing'} {last[1]}".rstrip())
                 time.sleep(wait)
                 wait = min(wait * 2, 20.0)
             self.pace.wait()
@@ -180,7 +195,9 @@ class Client:
                 break
             elif method == "POST" and not repeat:
                 raise Unclear(method, path, *last)
-        raise Failure(method, path, *last)
+        if last[0] == 401:
+            raise Failure(method, path, 401, f"{self.side}, {self.url}, refuses the token")
+        raise Failure(method, path, last[0], last[1] if last[0] else f"from {self.side}, {self.url}: {last[1]}")
 
     def follow(self, method, url, body, media):
         for _ in range(5):

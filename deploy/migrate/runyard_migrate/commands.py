@@ -8,11 +8,11 @@ import urllib.parse
 from pathlib import Path
 
 from . import code, files, report, verify
-from .apply import Apply
+from .apply import WAITS, Apply
 from .backends import CodeSource
 from .client import Client, Failure
 from .content import ApiContent
-from .cutover import CutOver
+from .cutover import LOCKS, REASON, CutOver
 from .difference import HELD, Comparison
 from .files import FileSource
 from .inventory import Inventory, Reader, quoted
@@ -45,13 +45,18 @@ class Migration:
         self.source = self.open_source()
         if options.command == "export":
             return
-        self.client = Client(options.target, options.target_token, cafile=options.ca_file)
+        if options.by_api and options.source.rstrip("/") == options.target.rstrip("/") and old == new:
+            raise Trouble(f"source and target are the same organization, {old}: give another name with --organization {old}=NEW")
+        self.client = Client(options.target, options.target_token, cafile=options.ca_file, side="the target")
+        self.client.progress = self.progress
         self.target = ApiSource(self.client, new, options, self.progress)
         self.journal = Journal(options.folder, new, write=options.command not in ("plan", "verify"))
 
     def open_source(self):
         if self.options.by_api:
-            return ApiSource(source_client(self.options), self.old, self.options, self.progress)
+            client = source_client(self.options)
+            client.progress = self.progress
+            return ApiSource(client, self.old, self.options, self.progress)
         if (Path(self.options.source) / "export.json").exists() or self.options.command == "import":
             return FileSource(self.options.source, self.old)
         if self.options.command == "export":
@@ -72,21 +77,34 @@ class Migration:
         if self.options.by_api and not mine.of("organization"):
             raise Trouble(f"the organization {self.old} cannot be read: {mine.problems[0]['why']}")
         theirs = self.target.read() if self.exists() else Inventory(self.new)
-        known = {line["object"] for line in self.journal.lines if line["did"] in ("creating", "created")}
-        foreign = {item.key for item in theirs.of("workspaces") if item.key in mine.items and item.key not in known}
+        live = self.journal.live | self.cut_over_before(mine, theirs)
+        foreign = {item.key for item in theirs.of("workspaces") if item.key in mine.items} - self.journal.moved - live
         if self.options.adopt or self.options.command == "verify":
+            for key in foreign if self.journal.writes else ():
+                self.journal.note("adopted", key)
             foreign = set()
-        self.comparison = Comparison(mine, theirs, self.journal.live, self.options.map, self.secrets, foreign)
+        self.comparison = Comparison(mine, theirs, live, self.options.map, self.secrets, foreign)
         return self.comparison
+
+    def cut_over_before(self, source, target):
+        """The workspaces that a lost working folder has cut over: both locks say so, and this folder knows nothing."""
+        moved = {item.key for item in source.of("workspaces") if item.facts.get("locked-reason") == REASON + self.client.url and not self.journal.last(item.key, *LOCKS)}
+        found = {item.key for item in target.of("workspaces") if item.key in moved and item.facts.get("locked-reason") != WAITS}
+        for key in sorted(found) if self.journal.writes else ():
+            for did in ("locked source", "cut over", "works"):
+                self.journal.note(did, key)
+        return found
 
     def exists(self):
         try:
-            self.client.get(f"organizations/{quoted(self.new)}")
-            return True
+            found = self.client.get(f"organizations/{quoted(self.new)}")["data"]["attributes"]
         except Failure as why:
             if why.status == 404:
                 return False
             raise
+        if self.journal.writes and not (found.get("permissions") or {}).get("can-update", True):
+            raise Trouble(f"the target's token must be an owner's of the organization {self.new}")
+        return True
 
     # ---- commands ----
 
@@ -96,6 +114,8 @@ class Migration:
         print(f"{self.old} -> {self.client.url}/app/{self.new}\n\n{report.table(rows)}\n")
         for problem in self.comparison.source.problems:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
+        for row in self.abandoned():
+            print(f"only at the target: {row}")
         print(f"{len(todo)} things for people: {self.journal.folder / 'checklist.md'}")
         print(f"everything: {self.journal.folder / 'plan.json'}, plan.csv; secrets to fill in: {self.journal.folder / 'secrets.json'}")
         return INCOMPLETE if self.comparison.source.problems else GOOD
@@ -111,6 +131,7 @@ class Migration:
             self.journal.note("created", settings.key)
             comparison.target.items.update(self.target.read().items)
         applied = self.engine().run(lambda item: comparison.source.workspace_of(item) not in live)  # those belong to the target
+        report.write_checklist(self.journal.folder, report.checklist(comparison, self.client.url))
         return self.summary(applied)
 
     import_ = apply
@@ -128,6 +149,12 @@ class Migration:
         print(f"{len(inventory.items)} objects: {folder}")
         return INCOMPLETE if wrong else GOOD
 
+    def abandoned(self):
+        """Workspaces that were moved, and which the source no longer has."""
+        return [f"{key}: it was renamed or deleted at the source: delete it, or rename it" for key in sorted(self.journal.moved)
+                if key.startswith("workspaces/") and key.count("/") == 1 and key in self.comparison.target.items and key not in self.comparison.source.items
+                and key not in self.comparison.live]
+
     def engine(self):
         writer = Writer(self.client, self.comparison, self.secrets, self.source)
         return Apply(self.source, self.comparison, writer, self.journal, self.options, self.progress)
@@ -141,6 +168,8 @@ class Migration:
         for title, rows in (("failed", applied.failed), ("waits for you", applied.skipped), ("cannot be read", source.problems)):
             for row in rows:
                 print(f"{title}: {row['object']}: {row['why']}")
+        for row in self.abandoned():
+            print(f"only at the target: {row}")
         return INCOMPLETE if applied.failed or applied.skipped or source.problems else GOOD
 
     # ---- cut-over ----
@@ -163,6 +192,9 @@ class Migration:
         else:
             hosts = [urllib.parse.urlsplit(url).netloc for url in (self.options.source, self.client.url)]
             text = code.server_patch(self.options.code, hosts[0], self.old, hosts[1], self.new)
+        if not text:
+            print(f"no patch: nothing in {self.options.code} names what was moved")
+            return
         path = self.options.patch or self.journal.folder / "cut-over.patch"
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
         print(f"patch for {self.options.code}: {path}")
@@ -182,7 +214,7 @@ class Migration:
         names = self.options.workspaces
         results = work.__self__.run(names, work)
         for item, why in results:
-            print(f"{title}: {item.name}" if why is None else f"stopped: {item.name}: {why}")
+            print(f"stopped: {item.name}: {why}" if why else f"{title}: {item.name}")
         return INCOMPLETE if any(why for _, why in results) else GOOD
 
     def verify(self):
@@ -196,14 +228,16 @@ class Migration:
             print(f"waits for you: {row['object']}: {row['why']}")
         for problem in comparison.source.problems + comparison.target.problems:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
+        for row in self.abandoned():
+            print(f"only at the target: {row}")
         held = sum(change.action == HELD for change in comparison.changes())
         states = len(comparison.source.of("state-versions"))
         print(f"{len(comparison.source.items)} objects compared, {states} states and {len(verify.archives(comparison))} files of the registry byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
-        return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems else GOOD
+        return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems or self.abandoned() else GOOD
 
 
 def source_client(options):
-    return Client(options.source, options.source_token, read_only=True, rate=options.rate, cafile=options.ca_file)
+    return Client(options.source, options.source_token, read_only=True, rate=options.rate, cafile=options.ca_file, side="the source")
 
 
 def organizations(options):

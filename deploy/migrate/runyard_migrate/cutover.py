@@ -6,17 +6,17 @@ notifications, webhooks, tasks, triggers and schedules start to work there, and 
 The journal says "cut over" before the first of them starts, and "works" after the last.
 """
 
-import concurrent.futures
 import threading
 import time
 
 from .apply import MARK, WAITS
-from .client import LOST, Failure
+from .client import LOST, Failure, threads
 from .difference import OPERATOR, SECRET
 from .journal import Trouble
 
 FINAL = {"planned_and_finished", "applied", "errored", "canceled", "force_canceled", "discarded", "policy_soft_failed", "planned_and_saved"}
-REASON = f"{MARK}: this workspace moved to "
+REASON = f"{MARK}: this workspace moved to "  # and the target's address
+LOCKS = ("locking source", "locked source", "unlocked source")  # what the journal says about the source's lock
 APPLIES = {"confirmed", "apply_queued", "applying", "applied", "queuing_apply", "pre_apply_running", "pre_apply_completed"}
 
 
@@ -29,6 +29,7 @@ class CutOver:
         self.migration, self.comparison, self.journal, self.options = migration, comparison, migration.journal, migration.options
         self.source, self.client = migration.source, migration.client
         self.switching = threading.Lock()  # objects of several workspaces are changed by one thread
+        self.stopping = threading.Event()
 
     # ---- which ----
 
@@ -40,29 +41,35 @@ class CutOver:
         return found or self.comparison.source.of("workspaces")
 
     def run(self, names, work):
-        """Does the work with each workspace. [(workspace, why it stopped or None)]"""
+        """Does the work with each workspace. [(workspace, why it stopped or None)]. An interruption ends the plans that are waited for."""
         def safely(item):
             try:
                 work(item)
                 return item, None
             except (Stop, Failure, *LOST) as why:
                 return item, str(why)
-        with concurrent.futures.ThreadPoolExecutor(self.options.parallel) as pool:
-            return list(pool.map(safely, self.chosen(names)))
+        with threads(self.options.parallel) as pool:
+            try:
+                return list(pool.map(safely, self.chosen(names)))
+            except KeyboardInterrupt:
+                self.migration.say("interrupted: waiting until each workspace is at one of both servers again")
+                self.stopping.set()
+                raise
 
     # ---- cut-over ----
 
     def cut_over(self, item):
-        if item.key in self.journal.live:
-            if self.journal.last(item.key, "works", "cut over")["did"] == "cut over":
-                self.switch_on(item)  # it was interrupted, or a part of it failed
-            return
         there = self.comparison.target.items.get(item.key)
         if there is None or item.key in self.comparison.foreign:
             raise Stop("is not at the target: run apply")
-        waiting = [change for change in self.comparison.changes() if change.action in (SECRET, OPERATOR) and self.comparison.source.workspace_of(change.item) == item.key]
+        if item.key in self.comparison.live:
+            last = self.journal.last(item.key, "works", "cut over")
+            if last["did"] == "cut over" or there.facts.get("locked-reason") == WAITS:
+                self.switch_on(item)  # it was interrupted, or a part of it failed
+            return
+        waiting = self.waiting(item)
         if waiting:
-            raise Stop("waits for you: " + "; ".join(f"{change.item.key}: {change.why}" for change in waiting))
+            raise Stop("waits for you: " + "; ".join(waiting))
         repo = item.attributes.get("vcs-repo")
         if repo and not self.comparison.has_connection(self.comparison.connection(repo["connection"])):
             raise Stop(f"waits for you: the target has no VCS connection {self.comparison.connection(repo['connection'])}")
@@ -77,6 +84,13 @@ class CutOver:
         self.comparison.live.add(item.key)
         self.switch_on(item)
 
+    def waiting(self, item):
+        """What people must do before the workspace can work at the target."""
+        source = self.comparison.source
+        own = [change for change in self.comparison.changes() if change.action in (SECRET, OPERATOR) and source.workspace_of(change.item) == item.key]
+        used = [self.comparison.change(source.items[key]) for key in item.relations.values() if key and self.comparison.waits_for_secret(key)]
+        return [f"{change.item.key}: {change.why}" for change in own + used]
+
     def lock_source(self, item):
         if not self.options.by_api:
             return
@@ -87,11 +101,12 @@ class CutOver:
         except Failure as why:
             if why.status != 409 or not mine:
                 self.journal.note("unlocked source", item.key)
-                raise Stop(f"cannot be locked at the source: {why.text or why}") from None
+                reason = item.facts.get("locked-reason")
+                raise Stop(f"cannot be locked at the source: {why.text or why}" + (f' ("{reason}"): unlock it there, and repeat' if why.status == 409 and reason else "")) from None
         self.journal.note("locked source", item.key)
 
     def locked_source(self, item):
-        line = self.journal.last(item.key, "locking source", "locked source", "unlocked source")
+        line = self.journal.last(item.key, *LOCKS)
         return bool(line) and line["did"] != "unlocked source"
 
     def unlock_source(self, item):
@@ -127,10 +142,11 @@ class CutOver:
         page = f"{self.client.url}/app/{self.migration.new}/workspaces/{item.name}/runs/{run['id']}"
         until = time.monotonic() + self.options.plan_timeout
         while run["attributes"]["status"] not in FINAL:
-            if time.monotonic() > until:
+            why = "was interrupted" if self.stopping.wait(1) else f"did not end within {self.options.plan_timeout} s" if time.monotonic() > until else None
+            if why:
                 self.client.call("POST", f"runs/{run['id']}/actions/cancel", {}, repeat=True)
-                raise Stop(f"the plan did not end within {self.options.plan_timeout} s ({run['attributes']['status']}): {page}")
-            time.sleep(1)
+                raise Stop(f"the plan {why} ({run['attributes']['status']}): {page}")
+            self.migration.progress(f"{item.name}: the plan is {run['attributes']['status']}: {page}")
             run = self.client.get(f"runs/{run['id']}")["data"]
         if run["attributes"]["status"] != "planned_and_finished":
             raise Stop(f"the plan is {run['attributes']['status']}: {page}\n  {run['attributes'].get('error') or ''}".rstrip())
@@ -188,7 +204,7 @@ class CutOver:
     # ---- roll-back ----
 
     def roll_back(self, item):
-        if item.key not in self.journal.live and not self.locked_source(item):
+        if item.key not in self.comparison.live and not self.locked_source(item):
             raise Stop("was not cut over")
         there = self.comparison.target.items[item.key]
         try:

@@ -9,7 +9,7 @@ from typing import List, Optional
 from .inventory import Inventory, Item, is_revoked
 
 CREATE, UPDATE, DELETE, SAME, SECRET, HELD, OPERATOR, TAG, LEFT = (
-    "create", "update", "delete", "same", "needs secret", "at the cut-over", "by an operator", "from its tag", "not moved")
+    "create", "update", "delete", "same", "needs secret", "at the cut-over", "waits for you", "from its tag", "not moved")
 
 
 @dataclass
@@ -26,7 +26,9 @@ class Change:
 
 
 def canonical(value):
-    """Null, an empty text and an empty list are the same; so are false members of an object and absent ones."""
+    """Null, an empty text, an empty list and an object that is switched off are the same; so are false members of an object and absent ones."""
+    if isinstance(value, dict) and value.get("enabled") is False:
+        return None
     if isinstance(value, dict):
         return {k: canonical(v) for k, v in sorted(value.items()) if canonical(v) is not None}
     if isinstance(value, list):
@@ -126,7 +128,7 @@ class Comparison:
             if kind.name == "registry-provider-versions" and not self.has_key(item.attributes.get("key-id")):
                 return Change(OPERATOR, item, why=f"the source has no GPG key {item.attributes.get('key-id')}: add it at the target")
             owner = item.owner and self.target.items.get(item.owner)
-            return Change(CREATE, item, why="" if owner or not item.owner else "with its owner")
+            return Change(CREATE, item, why="" if owner or not item.owner else f"together with {item.owner}")
         fields = self.differing(item, there)
         if "vcs-repo" in fields and not self.has_connection(self.wanted(item)["vcs-repo"]["connection"] if self.wanted(item)["vcs-repo"] else ""):
             return Change(OPERATOR, item, there, fields, why=f"the target has no VCS connection {self.wanted(item)['vcs-repo']['connection']}")
@@ -159,12 +161,17 @@ class Comparison:
         wanted, kind = self.wanted(item), item.kind
         hidden = kind.secret if kind.secret and kind.secret_if(item.attributes) else None
         fields = [name for name, value in wanted.items() if name != hidden and canonical(value) != canonical(self.narrowed(value, there.attributes.get(name)))]
-        for name, relation in kind.relations.items():
-            if name in item.relations:
-                mine = self.reachable(item.relations[name])
-                if (mine or None) != (there.relations.get(name) or None):
-                    fields.append(name)
+        for name in kind.relations:
+            if name in item.relations and (self.reachable(self.related(item, name, there)) or None) != (there.relations.get(name) or None):
+                fields.append(name)
         return fields
+
+    def related(self, item, name, there):
+        """The keys of the related objects that the item has at the target now. What the source did not show is left as it is there."""
+        mine, theirs = item.relations[name], there.relations.get(name) if there else None
+        if name not in item.facts.get("unread", ()):
+            return mine
+        return sorted({*mine, *(theirs or ())}) if isinstance(mine, list) else theirs
 
     def narrowed(self, mine, theirs):
         """The target may have members of an object that the source does not know."""
@@ -172,14 +179,15 @@ class Comparison:
             return {k: v for k, v in theirs.items() if k in mine}
         return theirs
 
+    def waits_for_secret(self, key):
+        item = self.source.items.get(key)
+        return key not in self.target.items and bool(item and item.kind.needs_secret and item.kind.secret and item.key not in self.secrets)
+
     def reachable(self, keys):
         """Related objects that can be there: those that wait for a secret cannot."""
-        def there(key):
-            item = self.source.items.get(key)
-            return key in self.target.items or not (item and item.kind.needs_secret and item.kind.secret and item.key not in self.secrets)
         if isinstance(keys, list):
-            return [key for key in keys if there(key)]
-        return keys if keys and there(keys) else None
+            return [key for key in keys if not self.waits_for_secret(key)]
+        return keys if keys and not self.waits_for_secret(keys) else None
 
 
 def secrets_of(inventory):

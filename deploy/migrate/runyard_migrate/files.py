@@ -6,20 +6,19 @@
     states/WORKSPACE/SERIAL.tfstate               and other contents, by their kinds and keys
 """
 
-import concurrent.futures
 import json
 import os
 import shutil
 from pathlib import Path
 
-from .client import LOST, Failure
+from .client import LOST, Failure, threads
 from .inventory import Inventory, Item, is_revoked, quoted
 from .journal import Trouble, private_file
 from .kinds import BY_NAME
 
 FORM = 1
 ENDS = {"state": ".tfstate", "configuration": ".tar.gz", "module-version": ".tar.gz", "provider-version": ".json", "provider-platform": ".zip"}
-KEPT = ("size", "md5", "lineage", "created-at", "tokens", "versions")
+KEPT = ("size", "md5", "lineage", "created-at", "tokens", "versions", "unread")
 
 
 def content_path(folder, item):
@@ -88,7 +87,7 @@ def export(source, inventory, folder, parallel, progress):
             return {"object": item.key, "why": str(why)}
         return None
     items = [item for item in inventory.items.values() if item.kind.content in ENDS and not is_revoked(item)]
-    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+    with threads(parallel) as pool:
         wrong = []
         for number, one in enumerate(pool.map(content, items), 1):
             progress(f"contents: {number} of {len(items)}")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 """What an organization has: objects by their keys, as read by the API, from an export or from a folder of code."""
 
-import concurrent.futures
 import urllib.parse
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Union
 
-from .client import Failure
+from .client import Failure, threads
 from .kinds import BY_NAME, KINDS, OPTIONAL, RUNYARD_ONLY, UNMARKED, Kind, owners
 
 
@@ -24,7 +23,7 @@ class Item:
     id: str = ""
     path: str = ""  # of a registry's objects, below the list of their kind
     ids: Dict[str, str] = field(default_factory=dict)  # further ids, by the type of their resource
-    facts: Dict[str, object] = field(default_factory=dict)  # not compared: locks, sizes, addresses of files
+    facts: Dict[str, object] = field(default_factory=dict)  # not compared: locks, sizes, addresses of files; `unread`: names of relations with an object that was not read
 
     @property
     def name(self):
@@ -102,7 +101,7 @@ class Reader:
     def read(self):
         found = Inventory(self.organization)
         raw = []
-        with concurrent.futures.ThreadPoolExecutor(self.parallel) as pool:
+        with threads(self.parallel) as pool:
             for kind in self.kinds:
                 parents = [found.items[key] for key in list(found.items) if found.items[key].kind.name in owners(kind)] if kind.owner else [None]
                 self.progress(f"reading {kind.name}")
@@ -291,6 +290,7 @@ class Reader:
                     keys.append(key)
                 elif one["type"] in ({BY_NAME[relation.kind].kind_type, relation.follow}):
                     found.problem(f"{item.key}: {name}", f"refers to an object that was not read ({one['id']})")
+                    item.facts.setdefault("unread", []).append(name)
             item.relations[name] = sorted(keys) if many else keys[0] if keys else None
         repo = item.attributes.get("vcs-repo")
         if repo:

@@ -25,7 +25,7 @@ class Journal:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except (NotADirectoryError, FileExistsError):
             raise Trouble(f"the working folder {folder} is a file: name another one with --folder") from None
-        self.path, self.mutex = self.folder / "journal.jsonl", threading.Lock()
+        self.path, self.mutex, self.writes = self.folder / "journal.jsonl", threading.Lock(), write
         self.lines = []
         self.file = open(self.path, "a+", encoding="utf-8")
         os.chmod(self.path, 0o600)
@@ -70,6 +70,12 @@ class Journal:
             elif line["did"] == "rolled back":
                 found.discard(line["object"])
         return found
+
+
+    @property
+    def moved(self):
+        """The workspaces at the target that this folder made or adopted."""
+        return {line["object"] for line in self.lines if line["did"] in ("creating", "created", "adopted")}
 
 
 def read_secrets(path):

@@ -20,6 +20,7 @@ class Relation:
     late: bool = False  # written after all objects exist
     attribute: str = ""  # of AS_ATTRIBUTE
     follow: str = ""  # the type of the id in the document, if it is not the kind's
+    needed: bool = False  # the object is not created without the related one
 
 
 def name_of(attributes, relations):
@@ -158,7 +159,7 @@ KINDS = (
         type="registry-provider-version-platforms", fixed=("os", "arch", "shasum", "filename"), content="provider-platform",
         uploaded=("provider-binary-uploaded",)),
     Kind("workspaces", "organizations/{org}/workspaces", WORKSPACE_ATTRIBUTES, {
-        "project": Relation("projects"), "agent-pool": Relation("agent-pools", AS_ATTRIBUTE, late=True, attribute="agent-pool-id"),
+        "project": Relation("projects", needed=True), "agent-pool": Relation("agent-pools", AS_ATTRIBUTE, late=True, attribute="agent-pool-id"),
         "ssh-key": Relation("ssh-keys", OWN_PATCH, late=True)}, initial={"execution-mode": "remote"},  # pools allow workspaces that exist
         held={"vcs-repo": None, "auto-destroy-at": None, "auto-destroy-activity-duration": None, "assessments-enabled": False}),
     Kind("workspace-tags", "workspaces/{id}/tag-bindings", ("key", "value"), owner="workspaces", key=attribute("key"), type="tag-bindings",

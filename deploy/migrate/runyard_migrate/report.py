@@ -19,7 +19,7 @@ PAGES = {"vars": "workspaces/{workspace}/variables", "ssh-keys": "settings/ssh-k
 
 def page(url, organization, item):
     """The page of the target's web UI on which a person does it."""
-    path = PAGES.get(item.kind.name, "settings/notifications")
+    path = PAGES.get(item.kind.name, "workspaces/{workspace}" if item.key.startswith("workspaces/") else "settings/general")
     workspace = item.key.split("/")[1] if item.key.startswith("workspaces/") else ""
     return f"{url}/app/{quoted(organization)}/{path.format(workspace=quoted(workspace))}"
 
@@ -33,6 +33,8 @@ def checklist(comparison, url):
         found.append({"do": what, "object": item.key, "link": page(url, organization, item)})
     for key, attribute in secrets_of(source).items():
         item = source.items[key]
+        if key in comparison.target.items or key in comparison.secrets:
+            continue
         add(f"supply its {attribute} in secrets.json" + ("" if item.kind.needs_secret else ", if it has one"), item)
     for item in source.of("agent-pools"):
         add("make a token for its agents, and start them with it", item)
@@ -46,9 +48,9 @@ def checklist(comparison, url):
             add("upload its policies again: the source does not return uploaded versions", item)
     for note in source.notes:
         found.append({"do": note["why"], "object": note["object"], "link": ""})
-    for what in ("make new tokens of people and of the organization", "set up single sign-on, if the source has it",
-                 "compare the settings that could lock you out: two-factor authentication, lifetimes of tokens, user tokens"):
-        found.append({"do": what, "object": "organization/settings", "link": f"{url}/app/{quoted(organization)}/settings/general"})
+    for what, where in (("make new tokens of people and of the organization", "tokens"), ("set up single sign-on, if the source has it", "sso"),
+                        ("compare the settings that could lock you out: two-factor authentication, lifetimes of tokens, user tokens", "general")):
+        found.append({"do": what, "object": "organization/settings", "link": f"{url}/app/{quoted(organization)}/settings/{where}"})
     return found
 
 
@@ -99,15 +101,19 @@ def write_plan(folder, rows, comparison, url):
         lines.writerow(("action", "kind", "object", "fields", "why"))
         lines.writerows((row["action"], row["kind"], safe(row["object"]), " ".join(row["fields"]), safe(row["why"])) for row in rows)
         lines.writerows(("cannot be read", "", safe(one["object"]), "", safe(one["why"])) for one in problems)
-    with private_file(folder / "checklist.md") as file:
-        file.write("# What people do\n\n")
-        for one in todo:
-            file.write(f"- [ ] `{one['object']}`: {one['do']}" + (f" ([page]({one['link']}))" if one["link"] else "") + "\n")
+    write_checklist(folder, todo)
     template = folder / "secrets.json"
     if not template.exists():
         with private_file(template) as file:
             json.dump({key: "" for key in secrets_of(comparison.source)}, file, indent=1, ensure_ascii=False)
     return todo
+
+
+def write_checklist(folder, todo):
+    with private_file(folder / "checklist.md") as file:
+        file.write("# What people do\n\n")
+        for one in todo:
+            file.write(f"- [ ] `{one['object']}`: {one['do']}" + (f" ([page]({one['link']}))" if one["link"] else "") + "\n")
 
 
 def safe(text):

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Compares both sides: objects by their attributes, contents byte by byte."""
 
-import concurrent.futures
-
 from . import difference
-from .client import LOST, Failure
+from .client import LOST, Failure, threads
 from .content import digest, temporary
 from .inventory import is_revoked
 
@@ -51,5 +49,5 @@ def contents(source, target, comparison, journal, parallel):
             return row(item, f"cannot be read: {why}")
     items = archives(comparison) + [item for item in comparison.source.items.values() if item.kind.content in ("state", "configuration")
                                     and comparison.source.workspace_of(item) not in comparison.live]
-    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+    with threads(parallel) as pool:
         return [found for found in pool.map(compare, items) if found]

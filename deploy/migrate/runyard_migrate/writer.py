@@ -52,7 +52,7 @@ class Writer:
         for name, relation in kind.relations.items():
             if name not in fields or name not in item.relations:
                 continue
-            link = self.links(item.relations[name], relation)
+            link = self.links(self.comparison.related(item, name, there), relation)
             if relation.how == AS_ATTRIBUTE:
                 attributes[relation.attribute] = link["id"] if link else None
             elif relation.how == DOCUMENT and (link is not None or there is not None):
@@ -269,7 +269,7 @@ class Writer:
             self.patch(item, there, fields)
         wanted = self.comparison.wanted(item)
         there.attributes.update({name: wanted[name] for name in fields if name in wanted})
-        there.relations.update({name: item.relations[name] for name in fields if name in item.relations})
+        there.relations.update({name: self.comparison.related(item, name, there) for name in fields if name in item.relations})
 
     def patch(self, item, there, fields):
         own = [name for name in fields if name in item.kind.relations and item.kind.relations[name].how in (OWN_LIST, OWN_PATCH)]
@@ -286,18 +286,19 @@ class Writer:
 
     def relate(self, item, there, name, relation):
         path = f"{item.kind.kind_type}/{quoted(there.id)}/relationships/{name}"
+        wanted = self.comparison.related(item, name, there)
         if relation.how == OWN_PATCH:
-            link = self.links(item.relations[name], relation)
+            link = self.links(wanted, relation)
             self.client.call("PATCH", path, {"data": {"type": "workspaces", "attributes": {"id": link["id"] if link else None}}})
             return
-        mine, theirs = set(item.relations[name]), set(there.relations.get(name) or [])
+        mine, theirs = set(wanted), set(there.relations.get(name) or [])
         for method, keys in (("POST", mine - theirs), ("DELETE", theirs - mine)):
             links = self.links(sorted(keys), relation)
             if links:
                 self.client.call(method, path, {"data": links}, repeat=True)
 
     def update_organization_memberships(self, item, there):
-        mine, theirs = set(item.relations.get("teams") or []), set(there.relations.get("teams") or [])
+        mine, theirs = set(self.comparison.related(item, "teams", there)), set(there.relations.get("teams") or [])
         for method, keys in (("POST", mine - theirs), ("DELETE", theirs - mine)):
             for key in sorted(keys):
                 team = self.target.items.get(key)

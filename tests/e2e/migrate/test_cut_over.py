@@ -119,6 +119,8 @@ def test_a_cut_over_is_rolled_back(migrate, service):
     (hooked,) = migrate.target.get(f"workspaces/{there['id']}/notification-configurations").data
     assert not hooked["attributes"]["enabled"]
     assert migrate.target.get(f"workspaces/{there['id']}/tasks").data == []
+    migrate.run("apply")
+    assert "nothing to do" in migrate.run("apply")
     run = migrate.source.run_files(migrate.workspace, {"main.tf": MAIN % "second"})
     migrate.source.wait_status(run, "applied")
     assert "cut over: network" in migrate.run("cut-over", "network")

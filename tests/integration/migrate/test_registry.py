@@ -30,7 +30,7 @@ def applied(migrate, status=0):
 
 
 def waiting(migrate):
-    return {row["object"]: row["why"] for row in migrate.plan_rows() if row["action"] == "by an operator"}
+    return {row["object"]: row["why"] for row in migrate.plan_rows() if row["action"] == "waits for you"}
 
 
 def test_engines_get_the_same_provider_at_the_target(migrate, moved, theirs):
