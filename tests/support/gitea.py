@@ -47,7 +47,7 @@ SECRET_KEY = secret-of-the-tests
 PASSWORD_HASH_ALGO = pbkdf2_v1
 
 [webhook]
-ALLOWED_HOST_LIST = loopback,private
+ALLOWED_HOST_LIST = loopback,private,198.18.0.0/15
 DELIVER_TIMEOUT = 30
 
 [indexer]
@@ -233,7 +233,7 @@ class GiteaRepository:
 
     def address(self, user):
         """Where that user clones it from and pushes it to."""
-        return f"http://{user}:{self.gitea.tokens[user]}@127.0.0.1:{self.gitea.port}/{self.identifier}.git"
+        return f"{self.gitea.url.replace('://', f'://{user}:{self.gitea.tokens[user]}@')}/{self.identifier}.git"
 
     def call(self, method, path="", body=None, user="bot"):
         return self.gitea.call(method, f"repos/{self.identifier}{'/' if path else ''}{path}", body, user)
