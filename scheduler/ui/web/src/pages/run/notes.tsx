@@ -24,6 +24,9 @@ const hints: Readonly<Record<string, string>> = {
 function Errored({ view }: { readonly view: RunView }) {
 	const failed = stageList(view.run, view.parts).find((stage) => stage.state === "failed");
 	const error = text(view.run, "error");
+	if (error && error === text(lastEvent(view, ["lost"]), "description")) {
+		return null; // WorkerLost says it
+	}
 	return (
 		<div class="note failure">
 			<p>
@@ -90,7 +93,7 @@ function WorkerLost({ view }: { readonly view: RunView }) {
 	const event = lastEvent(view, ["lost"]);
 	const { apply } = view.parts;
 	return event ? (
-		<div class="note wait">
+		<div class={`note ${text(view.run, "status") === "errored" ? "failure" : "wait"}`}>
 			<p>
 				<strong>The worker lost contact</strong> <TimeAgo time={event.attributes["created-at"]} />. {text(event, "description")}{" "}
 				{apply && text(apply, "status") !== "pending" && <SavedState view={view} apply={apply} />}
