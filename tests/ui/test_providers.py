@@ -10,6 +10,7 @@ from support.api import Api
 from support.openpgp import signer
 from support.people import People
 from support.providers import Providers, file_name, shasums
+from support.wait import until
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,13 @@ def test_a_provider_and_its_version_are_published(visit, visitors, published, ax
     expect(row).to_contain_text("Usable")
     row.get_by_role("button", name="Add files to version 1.0.0").click()
     choose(dialog, files)
+    held = []
+    page.route("**/*", lambda route: held.append(route) if route.request.method == "PUT" and not held else route.continue_())
     dialog.get_by_role("button", name="Upload").click()
+    until(lambda: page.title() and held, "the first file is on its way")
+    page.keyboard.press("Escape")  # a slip of the hand ends no upload
+    expect(dialog).to_be_visible()
+    held[0].continue_()
     expect(dialog).to_have_count(0)
     expect(row).to_contain_text("darwin_arm64, linux_amd64")
     assert {version: sorted(platforms) for version, platforms in published.served("fresh").items()} == {"1.0.0": ["darwin_arm64", "linux_amd64"]}

@@ -21,16 +21,23 @@ type Props = {
 export function Dialog({ title, children, confirm, danger = false, reason, fields = [], onConfirm, onClose }: Props) {
 	const element = useRef<HTMLDialogElement>(null);
 	const { error, attempt } = useAttempt();
+	const busy = useRef(false);
 	const titleId = useId();
 	useFocusBack(element); // the button that opened it may be gone after the action
 	useLayoutEffect(() => element.current?.showModal(), []);
 	const run = () =>
 		attempt(async () => {
-			await onConfirm?.();
+			busy.current = true;
+			try {
+				await onConfirm?.();
+			} finally {
+				busy.current = false;
+			}
 			onClose();
 		});
+	const onCancel = (event: Event) => busy.current && event.preventDefault(); // the key Escape ends no upload
 	return (
-		<dialog ref={element} aria-labelledby={titleId} onClose={onClose}>
+		<dialog ref={element} aria-labelledby={titleId} onCancel={onCancel} onClose={onClose}>
 			<h2 id={titleId}>{title}</h2>
 			<div class="dialog-body">{typeof children === "function" ? children(error) : children}</div>
 			<Problems of={error} fields={fields} />
