@@ -15,7 +15,8 @@ from support.process import free_port, which
 from support.site import new_folder
 from support.wait import until
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 or os.uname().machine != "x86_64", reason="only root can make the image, for amd64")
+pytestmark = [pytest.mark.timeout(3600),  # a machine without hardware virtualization, beside other tests
+              pytest.mark.skipif(os.geteuid() != 0 or os.uname().machine != "x86_64", reason="only root can make the image, for amd64")]
 
 SERVERS = ["postgresql", "redis-server"]
 UNITS = ["runyard-scheduler", "runyard-notifier", "runyard-worker@default"]
