@@ -145,6 +145,7 @@ def test_the_cli_works_with_the_exported_environment(local, tmp_path, engine):
     (tmp_path / "main.tf").write_text('terraform {\n  cloud {\n    hostname     = "runyard.local"\n    organization = "acme"\n    workspaces { name = "by-cli" }\n  }\n}\n'
                                       'resource "terraform_data" "one" { input = 1 }\n')
     exported = dict(re.findall(r"([A-Z_]+)=(\S+)", local.run("env")))
+    assert local.run("env", "--home", "/nonexistent", check=False) == ""
     for command in (["init", "-input=false"], ["apply", "-auto-approve"], ["state", "list"]):
         done = subprocess.run([engine.path, *command], cwd=tmp_path, env={**os.environ, **exported, "CHECKPOINT_DISABLE": "1"}, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
