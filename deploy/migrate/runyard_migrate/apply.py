@@ -89,8 +89,9 @@ class Apply:
     def settle(self, change):
         item = change.item
         if change.action == difference.CREATE:
-            if self.missing(item):
-                return self.report(self.result.skipped, item, f"{self.missing(item)} is not at the target")
+            missing = self.missing(item)
+            if missing:
+                return self.report(self.result.skipped, item, f"{missing} is not at the target")
             if item.kind.name == "workspaces":
                 self.journal.note("creating", item.key)  # it is ours, even if the answer is lost
             self.writer.create(item)

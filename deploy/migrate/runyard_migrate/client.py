@@ -91,8 +91,8 @@ def errors_of(body):
 class Client:
     """Requests to one server. A read-only client refuses every method but GET, except for `allowed` path ends."""
 
-    def __init__(self, url, token, read_only=False, rate=0, cafile=None, timeout=120, side="the server"):
-        self.side, self.progress = side, lambda text: None
+    def __init__(self, url, token, read_only=False, rate=0, cafile=None, timeout=120, side="the server", progress=None):
+        self.side, self.progress = side, progress or (lambda text: None)
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Failure("GET", url, 0, "is no address of a server")

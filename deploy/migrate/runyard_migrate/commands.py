@@ -47,16 +47,13 @@ class Migration:
             return
         if options.by_api and options.source.rstrip("/") == options.target.rstrip("/") and old == new:
             raise Trouble(f"source and target are the same organization, {old}: give another name with --organization {old}=NEW")
-        self.client = Client(options.target, options.target_token, cafile=options.ca_file, side="the target")
-        self.client.progress = self.progress
+        self.client = Client(options.target, options.target_token, cafile=options.ca_file, side="the target", progress=self.progress)
         self.target = ApiSource(self.client, new, options, self.progress)
         self.journal = Journal(options.folder, new, write=options.command not in ("plan", "verify"))
 
     def open_source(self):
         if self.options.by_api:
-            client = source_client(self.options)
-            client.progress = self.progress
-            return ApiSource(client, self.old, self.options, self.progress)
+            return ApiSource(source_client(self.options, self.progress), self.old, self.options, self.progress)
         if (Path(self.options.source) / "export.json").exists() or self.options.command == "import":
             return FileSource(self.options.source, self.old)
         if self.options.command == "export":
@@ -114,8 +111,7 @@ class Migration:
         print(f"{self.old} -> {self.client.url}/app/{self.new}\n\n{report.table(rows)}\n")
         for problem in self.comparison.source.problems:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
-        for row in self.abandoned():
-            print(f"only at the target: {row}")
+        self.print_abandoned()
         print(f"{len(todo)} things for people: {self.journal.folder / 'checklist.md'}")
         print(f"everything: {self.journal.folder / 'plan.json'}, plan.csv; secrets to fill in: {self.journal.folder / 'secrets.json'}")
         return INCOMPLETE if self.comparison.source.problems else GOOD
@@ -149,11 +145,13 @@ class Migration:
         print(f"{len(inventory.items)} objects: {folder}")
         return INCOMPLETE if wrong else GOOD
 
-    def abandoned(self):
-        """Workspaces that were moved, and which the source no longer has."""
-        return [f"{key}: it was renamed or deleted at the source: delete it, or rename it" for key in sorted(self.journal.moved)
-                if key.startswith("workspaces/") and key.count("/") == 1 and key in self.comparison.target.items and key not in self.comparison.source.items
-                and key not in self.comparison.live]
+    def print_abandoned(self):
+        """Names the workspaces that were moved, and which the source no longer has. True if there are any."""
+        comparison = self.comparison
+        found = [key for key in sorted(self.journal.moved - comparison.live) if key in comparison.target.items and key not in comparison.source.items]
+        for key in found:
+            print(f"only at the target: {key}: it was renamed or deleted at the source: delete it, or rename it")
+        return bool(found)
 
     def engine(self):
         writer = Writer(self.client, self.comparison, self.secrets, self.source)
@@ -168,8 +166,7 @@ class Migration:
         for title, rows in (("failed", applied.failed), ("waits for you", applied.skipped), ("cannot be read", source.problems)):
             for row in rows:
                 print(f"{title}: {row['object']}: {row['why']}")
-        for row in self.abandoned():
-            print(f"only at the target: {row}")
+        self.print_abandoned()
         return INCOMPLETE if applied.failed or applied.skipped or source.problems else GOOD
 
     # ---- cut-over ----
@@ -228,16 +225,15 @@ class Migration:
             print(f"waits for you: {row['object']}: {row['why']}")
         for problem in comparison.source.problems + comparison.target.problems:
             print(f"cannot be read: {problem['object']}: {problem['why']}")
-        for row in self.abandoned():
-            print(f"only at the target: {row}")
+        abandoned = self.print_abandoned()
         held = sum(change.action == HELD for change in comparison.changes())
         states = len(comparison.source.of("state-versions"))
         print(f"{len(comparison.source.items)} objects compared, {states} states and {len(verify.archives(comparison))} files of the registry byte by byte: {len(wrong)} differ, {len(waiting)} wait for you, {held} come at the cut-over")
-        return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems or self.abandoned() else GOOD
+        return INCOMPLETE if wrong or waiting or comparison.source.problems or comparison.target.problems or abandoned else GOOD
 
 
-def source_client(options):
-    return Client(options.source, options.source_token, read_only=True, rate=options.rate, cafile=options.ca_file, side="the source")
+def source_client(options, progress=None):
+    return Client(options.source, options.source_token, read_only=True, rate=options.rate, cafile=options.ca_file, side="the source", progress=progress)
 
 
 def organizations(options):

@@ -75,7 +75,7 @@ class Journal:
     @property
     def moved(self):
         """The workspaces at the target that this folder made or adopted."""
-        return {line["object"] for line in self.lines if line["did"] in ("creating", "created", "adopted")}
+        return {line["object"] for line in self.lines if line["did"] in ("creating", "adopted")}
 
 
 def read_secrets(path):

@@ -32,9 +32,9 @@ def checklist(comparison, url):
     def add(what, item):
         found.append({"do": what, "object": item.key, "link": page(url, organization, item)})
     for key, attribute in secrets_of(source).items():
-        item = source.items[key]
         if key in comparison.target.items or key in comparison.secrets:
             continue
+        item = source.items[key]
         add(f"supply its {attribute} in secrets.json" + ("" if item.kind.needs_secret else ", if it has one"), item)
     for item in source.of("agent-pools"):
         add("make a token for its agents, and start them with it", item)

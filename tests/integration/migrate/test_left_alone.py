@@ -31,6 +31,11 @@ def locked(api, name):
     return workspace(api, name)["attributes"]["locked"]
 
 
+def lock_again(api):
+    """Locks the workspace `remote` as those are locked that wait for their cut-over."""
+    api.post(f"workspaces/{workspace(api, 'remote')['id']}/actions/lock", {"reason": workspace(api, "storage")["attributes"]["locked-reason"]})
+
+
 def team_client(api, access, read=()):
     """A client with the token of a team that may read these workspaces."""
     team = api.post(f"organizations/{api.organization}/teams", document("teams", {"name": "few", "organization-access": access})).data
@@ -73,8 +78,7 @@ def test_a_lost_working_folder_leaves_cut_over_workspaces_alone(settled, there):
 def test_a_cut_over_that_a_lost_folder_had_not_ended_is_not_trusted(settled, there):
     """The source is locked, and the target waits: newer states may be missing."""
     settled.run("cut-over", "remote", "--without-plan")
-    reason = workspace(there, "storage")["attributes"]["locked-reason"]
-    there.post(f"workspaces/{workspace(there, 'remote')['id']}/actions/lock", {"reason": reason})
+    lock_again(there)
     settled.folder.rename(settled.folder.with_name("lost"))
     out = settled.run("cut-over", "remote", "--without-plan", "--adopt", status=3)
     assert "stopped: remote: cannot be locked at the source: " in out and "unlock it there, and repeat" in out
@@ -83,17 +87,16 @@ def test_a_cut_over_that_a_lost_folder_had_not_ended_is_not_trusted(settled, the
 
 def test_a_cut_over_is_repeated_if_the_target_was_locked_again(settled, there):
     settled.run("cut-over", "remote", "--without-plan")
-    reason = workspace(there, "storage")["attributes"]["locked-reason"]
-    there.post(f"workspaces/{workspace(there, 'remote')['id']}/actions/lock", {"reason": reason})
+    lock_again(there)
     settled.run("cut-over", "remote", "--without-plan")
     assert not locked(there, "remote")
 
 
 def test_a_workspace_waits_for_the_ssh_key_that_it_uses(migrate, there):
     migrate.run("plan")
-    connect_later = migrate.fill_secrets(**{"ssh-keys/deploy": ""})
-    migrate.run("apply", "--secrets", connect_later, status=3)
-    out = migrate.run("cut-over", "network", "--without-plan", "--secrets", connect_later, status=3)
+    secrets = migrate.fill_secrets(**{"ssh-keys/deploy": ""})
+    migrate.run("apply", "--secrets", secrets, status=3)
+    out = migrate.run("cut-over", "network", "--without-plan", "--secrets", secrets, status=3)
     assert "stopped: network: waits for you: ssh-keys/deploy: the source does not return its value" in out
     assert not locked(migrate.source, "network")
 
@@ -120,7 +123,7 @@ def test_the_checklist_gets_shorter(settled):
     assert "make new tokens" in text
 
 
-def test_an_interrupted_cut_over_unlocks_the_source(settled, there, moved):
+def test_an_interrupted_cut_over_unlocks_the_source(settled, there):
     """No worker plans here."""
     running = settled.start("cut-over", "network", "--secrets", settled.secrets)
     run = next(line for line in running.stdout if "the plan is " in line).strip().rpartition("/")[2]
