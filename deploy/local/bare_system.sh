@@ -37,6 +37,7 @@ system_archive() {
 	say "Making a bare Debian $1 for $2 (about a minute, once)"
 	mkdir -p "$data/bare" "$data/log"
 	folder=$(mktemp -d "$data/bare/$1.XXXXXX")
+	chmod 755 "$folder" # it becomes the system's /, which every account looks through
 	[[ $2 == "$own_architecture" ]] || foreign=(--foreign)
 	if ! unshare --mount --pid --fork --kill-child --mount-proc debootstrap --variant=minbase --include=ca-certificates \
 		--arch "$2" "${foreign[@]}" "$1" "$folder" "$(system_sources "$1" | awk 'NR == 1 { print $2 }')" >"$log" 2>&1 ||

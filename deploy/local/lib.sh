@@ -76,11 +76,15 @@ task_wait() {
 	unset "task_pids[$1]"
 }
 
-# Stops the tasks that are running when this script ends.
+# Stops the tasks that are running when this script ends, with all their processes: those hold this script's lock, too.
 tasks_stop() {
 	local name
 	for name in "${!task_pids[@]}"; do
-		kill -- "-${task_pids[$name]}" 2>/dev/null && wait "${task_pids[$name]}" 2>/dev/null || true
+		kill -- "-${task_pids[$name]}" 2>/dev/null || continue
+		wait "${task_pids[$name]}" 2>/dev/null || true
+		while kill -0 -- "-${task_pids[$name]}" 2>/dev/null; do
+			sleep 0.05
+		done
 	done
 }
 
