@@ -17,7 +17,8 @@ die "this is a failure"
 
 
 def test_a_failed_script_has_released_its_lock_when_it_ends(tmp_path):
-    lock = tmp_path / "lock"
-    done = subprocess.run(["bash", "-euc", SCRIPT, "bash", lock], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and "this is a failure" in done.stderr
+    lock, said = tmp_path / "lock", tmp_path / "said"
+    with open(said, "w") as output:  # a pipe would be open until all processes have ended
+        done = subprocess.run(["bash", "-euc", SCRIPT, "bash", lock], cwd=ROOT, stdout=output, stderr=output)
+    assert done.returncode == 1 and "this is a failure" in said.read_text()
     assert subprocess.run(["flock", "--nonblock", lock, "true"]).returncode == 0
