@@ -45,8 +45,8 @@ system_archive() {
 		tail -n 10 "$log" >&2
 		die "debootstrap failed" "The log: $log"
 	fi
-	tar -C "$folder" -cf "$archive.new" .
-	mv "$archive.new" "$archive"
+	tar -C "$folder" -cf "$folder.tar" .
+	mv "$folder.tar" "$archive" # another program may have made it, too
 	rm -rf --one-file-system "$folder"
 }
 
