@@ -98,11 +98,18 @@ def says(status, message=None, **more):
 
 
 def says_until_taken(status, message=None, **more):
-    """Acknowledges, then repeats the callback while no notifier takes it (503 with Retry-After), as a service should."""
+    """Acknowledges, then repeats the callback while no notifier takes it (503 with Retry-After) and while the scheduler of its
+    address restarts, as a service should."""
 
     def act(call):
+        def taken():
+            try:
+                return call.back(status, message, **more).status != 503
+            except OSError:
+                return False
+
         call.answer()
-        until(lambda: call.back(status, message, **more).status != 503, "a notifier takes the result", every=0.5)
+        until(taken, "a notifier takes the result", every=0.5)
 
     return act
 
