@@ -44,8 +44,11 @@ class Required:
 
     def state(self, version="1.0.0"):
         """The status, which the module tells, too, and the error."""
-        shown = self.read(version)["attributes"]
-        (told,) = [item for item in self.modules.read("network")["attributes"]["version-statuses"] if item["version"] == version]
+        while True:
+            shown = self.read(version)["attributes"]
+            (told,) = [item for item in self.modules.read("network")["attributes"]["version-statuses"] if item["version"] == version]
+            if self.read(version)["attributes"] == shown:  # it has not changed meanwhile
+                break
         assert (told["status"], told["error"]) == (shown["status"], shown["error"] or "")
         return shown["status"], shown["error"]
 
