@@ -141,8 +141,8 @@ redis_up() {
 
 # ---- the broker ----
 
-# broker_up embedded|kafka: starts one broker and stops the other. Sets brokers, fetch_wait_ms and broker_options, which
-# is the option with the password if the broker requires one.
+# broker_up embedded|kafka: starts one broker and stops the other. Sets brokers, fetch_wait_ms and broker_options, the option
+# with the properties of its clients.
 broker_up() {
 	case $1 in
 	embedded)
@@ -155,6 +155,14 @@ broker_up() {
 		;;
 	esac
 	say "$1" >"$data/broker"
+	# shellcheck disable=SC2034
+	broker_options=(--broker-properties-file "$data/secrets/broker-properties")
+}
+
+# client_properties_put PROPERTIES
+client_properties_put() {
+	secret_put broker-properties "$1"
+	secret_lend broker-properties
 }
 
 # broker_retire NAME: stops the clients of the broker and then the broker: consumers need it to leave their groups.
@@ -169,14 +177,14 @@ embedded_ready() {
 	port_taken "$(port_of broker)"
 }
 
-# The broker extends short waits of fetches only (broker.c), so clients get one.
+# The broker extends short waits of fetches only (broker.c), so clients get one. Their requests create the topics of pools.
 embedded_up() {
 	local port
 	port=$(port_of broker)
 	process_ensure broker embedded_ready -- "$data/build/bin/runyard-broker" --port "$port"
 	brokers=127.0.0.1:$port
 	fetch_wait_ms=10
-	broker_options=()
+	client_properties_put allow.auto.create.topics=true
 }
 
 # kafka_jars FOLDER: fetches the Apache Kafka of deploy/local/kafka/pom.xml from Maven Central.
@@ -272,10 +280,9 @@ kafka_up() {
 	fi
 	kafka_java "$folder/jars" kafka.Kafka "$folder/server.properties"
 	process_ensure kafka kafka_ready -- "${kafka_command[@]}"
-	secret_put broker-properties "$(kafka_client_properties "$password")"
-	secret_lend broker-properties
+	client_properties_put "$(kafka_client_properties "$password")"
 	# shellcheck disable=SC2034
-	brokers=127.0.0.1:$port fetch_wait_ms=500 broker_options=(--broker-properties-file "$data/secrets/broker-properties")
+	brokers=127.0.0.1:$port fetch_wait_ms=500
 }
 
 # 16 random bytes in base64 without signs: Kafka reads an id that begins with a hyphen as an option.

@@ -275,7 +275,7 @@ class Broker:
     @property
     def options(self):
         """The options of its clients."""
-        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, "broker_properties": "heartbeat.interval.ms=300"}
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, "broker_properties": "heartbeat.interval.ms=300;allow.auto.create.topics=true"}
 
     def start(self):
         """Until its topics exist, the broker ends connections."""
