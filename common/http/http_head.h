@@ -9,7 +9,8 @@
  * libmicrohttpd parses the header in the buffer that it was received in. It overwrites each line's end and each
  * colon with NUL bytes, and returns pointers into that buffer. So the parts of a well-formed header follow one
  * another without a gap. A bare line feed, a folded line, a NUL byte or a second space leaves a gap of another
- * size. Only the addresses of the parts are compared; no byte outside a part is read.
+ * size; with libmicrohttpd 1.0, which leaves out the spaces at the end of a value, these do, too. Only the addresses
+ * of the parts are compared; no byte outside a part is read.
  */
 
 #include "common/base.h"
