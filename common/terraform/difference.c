@@ -9,11 +9,12 @@ enum {
 	LEVEL = 1,       /* higher levels save a few percent for twice the time */
 	WINDOW_MAX = 27, /* bits; zstd uses a smaller window if that is enough */
 	HASH_MIN = 13,   /* bits */
-	HASH_MAX = 22,   /* bits; 16 MiB */
+	HASH_MAX = 23,   /* bits; 32 MiB */
 };
 
 struct difference_base {
-	ZSTD_CCtx *compressor; /* the state is its dictionary */
+	struct buf state;
+	ZSTD_CCtx *compressor;
 };
 
 static void compressor_free(ZSTD_CCtx **compressor)
@@ -71,7 +72,8 @@ struct difference_base *difference_base_new(struct bytes state)
 	struct difference_base *base = mem_new(1, sizeof(*base));
 
 	base->compressor = compressor_new(state.len);
-	ZSTD_CCtx_loadDictionary(base->compressor, state.data, state.len);
+	base->state = (struct buf)BUF_INIT(SIZE_MAX / 2);
+	buf_append(&base->state, state.data, state.len);
 	return base;
 }
 
@@ -80,6 +82,7 @@ void difference_base_free(struct difference_base *base)
 	if (!base)
 		return;
 	ZSTD_freeCCtx(base->compressor);
+	buf_release(&base->state);
 	free(base);
 }
 
@@ -91,6 +94,10 @@ int difference_make(struct difference_base *base, struct bytes state, struct buf
 
 	if (!room)
 		return too_large(err);
+	/* A dictionary would be loaded once for many differences, but zstd searches only 16 MiB of it, and it takes
+	 * three times the memory. */
+	if (base)
+		ZSTD_CCtx_refPrefix(base->compressor, base->state.data, base->state.len);
 	done = ZSTD_compress2(base ? base->compressor : own, room, bound, state.data, state.len);
 	buf_cut(out, before + (ZSTD_isError(done) ? 0 : done));
 	return ZSTD_isError(done) ? err_set(err, ERR_INTERNAL, "zstd: %s", ZSTD_getErrorName(done)) : 0;

@@ -14,7 +14,7 @@
 /* A state with so many resources; the resource `changed` has another id. */
 static struct buf state_of(int serial, int resources, int changed)
 {
-	struct buf state = BUF_INIT(1 << 24);
+	struct buf state = BUF_INIT(1 << 26);
 
 	buf_printf(&state, "{\n  \"version\": 4,\n  \"serial\": %d,\n  \"resources\": [\n", serial);
 	for (int i = 0; i < resources; i++)
@@ -35,7 +35,7 @@ static int frame_create(struct bytes base, struct bytes state, struct buf *frame
 
 static void check_round_trip(struct bytes base, const struct buf *state, size_t max)
 {
-	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
+	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 26), back = BUF_INIT(1 << 26);
 	struct err err = ERR_INIT;
 
 	assert_int_equal(frame_create(base, buf_bytes(state), &frame, &err), 0);
@@ -66,6 +66,15 @@ static void a_state_is_restored_from_its_difference(void **state)
 	check_round_trip((struct bytes){.len = 0}, &nothing, 100);
 }
 
+/* zstd has limits for what it searches of a base, which versions change. */
+static void a_large_state_has_a_small_difference(void **state)
+{
+	_cleanup_(buf_release) struct buf base = state_of(1, 500000, -1), one = state_of(2, 500000, 1000);
+
+	(void)state;
+	check_round_trip(buf_bytes(&base), &one, 10000);
+}
+
 static void many_differences_have_one_base(void **state)
 {
 	_cleanup_(buf_release) struct buf first = state_of(1, 3000, -1);
@@ -75,7 +84,7 @@ static void many_differences_have_one_base(void **state)
 	(void)state;
 	for (int serial = 2; serial < 12; serial++) {
 		_cleanup_(buf_release) struct buf next = state_of(serial, 3000 + serial, 200 * serial);
-		_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
+		_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 26), back = BUF_INIT(1 << 26);
 
 		assert_int_equal(difference_make(base, buf_bytes(&next), &frame, &err), 0);
 		assert_true(frame.len < 2000);
@@ -88,7 +97,7 @@ static void many_differences_have_one_base(void **state)
 
 static void check_invalid(struct bytes base, struct bytes frame)
 {
-	_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 24);
+	_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 26);
 	struct err err = ERR_INIT;
 
 	assert_int_equal(difference_apply(base, frame, &back, &err), -1);
@@ -157,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_is_restored_from_its_difference),
+		cmocka_unit_test(a_large_state_has_a_small_difference),
 		cmocka_unit_test(many_differences_have_one_base),
 		cmocka_unit_test(a_difference_needs_its_own_base),
 		cmocka_unit_test(a_damaged_difference_is_refused),
