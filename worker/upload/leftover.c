@@ -236,7 +236,7 @@ void leftover_errored(int top, const char *folder)
 {
 	_cleanup_(freep) char *path = mem_printf("root/%s/%s", folder, errored);
 	_cleanup_(buf_release) struct buf state = BUF_INIT(MAX_STATE_BYTES);
-	struct state_facts facts;
+	struct state_facts facts = {.serial = 0};
 	struct err err = ERR_INIT;
 
 	if (file_read(top, path, &state, &facts, &err) < 0 && err.kind == ERR_NOT_FOUND)
