@@ -295,8 +295,9 @@ static void cluster_freep(rd_kafka_mock_cluster_t **cluster)
 		rd_kafka_mock_cluster_destroy(*cluster);
 }
 
-/* Topics that are not created here are created by the first request for them; in newer versions of librdkafka by the first of a
- * client with allow.auto.create.topics. These are the pools' job topics, whose names end with the pool's id. */
+/* Topics that are not created here are created by the first request for them; in newer versions of librdkafka by the
+ * first of a client with allow.auto.create.topics. These are the pools' job topics, whose names end with the pool's
+ * id. */
 static int topics_create(rd_kafka_mock_cluster_t *cluster, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
