@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#define ERR_SOURCE
 #include "common/err.h"
 
 #include <errno.h>

@@ -45,6 +45,12 @@ int err_at(struct err *err, const char *pointer, const char *format, ...) __attr
 int err_context(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets ERR_INTERNAL or ERR_UNAVAILABLE with the text of errno. Returns -1. */
 int err_errno(struct err *err, const char *what);
+#if defined(__clang_analyzer__) && !defined(ERR_SOURCE) /* it sees one source, and not what these return */
+#define err_set(...)     ((err_set)(__VA_ARGS__), -1)
+#define err_at(...)      ((err_at)(__VA_ARGS__), -1)
+#define err_context(...) ((err_context)(__VA_ARGS__), -1)
+#define err_errno(...)   ((err_errno)(__VA_ARGS__), -1)
+#endif
 /* The title that the API shows: "not found". */
 const char *err_title(const struct err *err);
 /* The kind's HTTP status. */

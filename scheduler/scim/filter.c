@@ -240,7 +240,7 @@ static int pair_make(struct parser *p, enum scim_node_kind kind, size_t right, s
 
 static int both_take(struct parser *p, size_t *ret_node)
 {
-	size_t right;
+	size_t right = 0;
 
 	if (term_take(p, ret_node) < 0)
 		return -1;
@@ -252,7 +252,7 @@ static int both_take(struct parser *p, size_t *ret_node)
 
 static int either_take(struct parser *p, size_t *ret_node)
 {
-	size_t right;
+	size_t right = 0;
 
 	if (++p->depth > SCIM_MAX_DEPTH)
 		return wrong(p, "its brackets are nested too deeply");

@@ -107,6 +107,7 @@ static int link_pack(struct packing *packing, int folder, const char *name, stru
 {
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(folder, name, target, sizeof(target) - 1);
+	int result;
 
 	if (len < 0)
 		return err_errno(packing->err, item->path);
@@ -116,7 +117,9 @@ static int link_pack(struct packing *packing, int folder, const char *name, stru
 			packing->directory ? packing->directory : "the repository");
 	item->target = target;
 	item->mode = S_IFLNK | 0777;
-	return header_write(packing, item);
+	result = header_write(packing, item);
+	item->target = NULL;
+	return result;
 }
 
 static int item_pack(struct packing *packing, int folder, const char *name, const char *path)

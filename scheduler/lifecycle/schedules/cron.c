@@ -126,7 +126,7 @@ static int weekday_of(int year, int month, int day)
 	static const int shifts[] = {0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4};
 	int y = year - (month < 3);
 
-	return (y + y / 4 - y / 100 + y / 400 + shifts[month - 1] + day) % 7;
+	return (y + y / 4 - y / 100 + y / 400 + shifts[(unsigned)(month - 1) % 12] + day) % 7;
 }
 
 static bool bit(uint64_t bits, int i)
