@@ -394,18 +394,18 @@ static int input_of(
 
 /* Stores what changed of `before`. */
 static int input_store(struct request *req, struct response *res, const struct notification_configuration_row *before,
-	struct input *input, struct err *err)
+	const struct input *input, struct err *err)
 {
 	_cleanup_(notification_verification_release) struct notification_verification verification = {.body = NULL};
 	_cleanup_(buf_release) struct buf token = BUF_INIT(NOTIFICATION_TOKEN_LIMIT);
-	struct notification_configuration *c = &input->configuration;
+	struct notification_configuration c = input->configuration;
 
-	if (!c->token && notification_token_open(req->store, before->token_sealed, &token, err) < 0)
+	if (!c.token && notification_token_open(req->store, before->token_sealed, &token, err) < 0)
 		return -1;
-	if (input_verify(req, c, c->token ? c->token : buf_str(&token), &verification, err) < 0 ||
-		request_audit_begin(req, err) < 0 || notification_configuration_update(req->store, c, err) < 0)
+	if (input_verify(req, &c, c.token ? c.token : buf_str(&token), &verification, err) < 0 ||
+		request_audit_begin(req, err) < 0 || notification_configuration_update(req->store, &c, err) < 0)
 		return -1;
-	return configuration_show(req, res, 200, c->id, err);
+	return configuration_show(req, res, 200, c.id, err);
 }
 
 int notification_configurations_update(struct request *req, struct response *res, struct err *err)

@@ -69,7 +69,7 @@ int workspace_resources_index(struct request *req, struct response *res, struct 
 		return -1;
 	page.total = (long long)json_array_size(instances);
 	data = json_array();
-	for (long long i = page.offset; i < page.total && i < page.offset + page.size; i++)
+	for (long long i = page.offset; state && i < page.total && i < page.offset + page.size; i++)
 		json_array_append_new(
 			data, instance_resource(scope.workspace.text, state, json_array_get(instances, (size_t)i)));
 	return respond_page(req, res, &page, data, NULL);

@@ -117,7 +117,7 @@ int cron_days_of_month(int year, int month)
 	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
-	return days[month - 1] + (month == 2 && leap);
+	return days[(unsigned)(month - 1) % 12] + (month == 2 && leap);
 }
 
 /* 0 is Sunday. */

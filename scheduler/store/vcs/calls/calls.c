@@ -308,7 +308,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 {
 	_cleanup_(rows_release) struct rows calls = ROWS_INIT, limit = ROWS_INIT;
 	_cleanup_(freep) char *asked = json_text(claim->ids);
-	struct allowance allowances[MAX_CLAIMED];
+	struct allowance allowances[MAX_CLAIMED] = {{.owner = NULL}};
 
 	if (db_query(store->db, &calls, err, vcs_calls_due, .asked = asked,
 		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED, .forwards = claim->forwards) < 0)
