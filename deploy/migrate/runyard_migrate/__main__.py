@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import shutil
 import sys
 import urllib.parse
 from pathlib import Path
@@ -60,7 +61,8 @@ def parser():
         one.add_argument("--quiet", action="store_true", help="no progress on standard error")
         one.add_argument("--name-rule", default="{folder}-{workspace}", metavar="RULE", help="names of workspaces from folders and CLI workspaces; `default` is left out (default: {folder}-{workspace})")
         one.add_argument("--backend-config", action="append", default=[], metavar="FILE", help="settings of plain backends that the code does not have, as for `init`; may be repeated")
-        one.add_argument("--engine", default="terraform", metavar="PROGRAM", help="terraform or tofu, for `state pull` of plain backends (default: terraform)")
+        one.add_argument("--engine", default="terraform" if shutil.which("terraform") or not shutil.which("tofu") else "tofu", metavar="PROGRAM",
+                         help="terraform or tofu, for `state pull` of plain backends (default: terraform, or tofu where only that is installed)")
         one.add_argument("--adopt", action="store_true", help="also write to workspaces of the target that have the same name and were not moved by this working folder")
         if name in ("cut-over", "roll-back"):
             one.add_argument("workspaces", nargs="*", metavar="WORKSPACE")

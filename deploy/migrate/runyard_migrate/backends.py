@@ -146,8 +146,11 @@ class CodeSource:
 
     def engine(self, place, *arguments, **more):
         environment = {name: value for name, value in os.environ.items() if name not in ("TF_WORKSPACE", "TF_DATA_DIR", "RUNYARD_TARGET_TOKEN")}
-        return subprocess.run([self.options.engine, *arguments], cwd=place, env={**environment, "TF_IN_AUTOMATION": "1", **more}, capture_output=True,
-                              check=True, timeout=600).stdout
+        try:
+            return subprocess.run([self.options.engine, *arguments], cwd=place, env={**environment, "TF_IN_AUTOMATION": "1", **more}, capture_output=True,
+                                  check=True, timeout=600).stdout
+        except FileNotFoundError as why:
+            raise OSError(f"{self.options.engine} is not installed: install it, or name another engine with --engine") from why
 
     # ---- contents ----
 

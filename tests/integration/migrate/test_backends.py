@@ -177,3 +177,11 @@ def test_a_backend_that_does_not_answer_is_named(migrate):
     (migrate.root / "bad/main.tf").write_text(CODE % ('  backend "http" {\n    address = "http://127.0.0.1:9/state"\n    retry_max = 0\n  }\n', "bad"))
     out = migrate.run("apply", status=3)
     assert "cannot be read: bad: " in out and "create: 1 workspaces" in out
+
+
+def test_an_engine_that_is_not_installed_is_named(migrate, http_backend):
+    folder = migrate.root / "web"
+    folder.mkdir()
+    (folder / "main.tf").write_text(CODE % (f'  backend "http" {{\n    address = "{http_backend.url}"\n  }}\n', "web"))
+    said = migrate.run("plan", "--engine", "no-engine", status=3)
+    assert "web: no-engine is not installed: install it, or name another engine with --engine" in said
