@@ -6,8 +6,7 @@
 
 enum { LINE_END = 2 }; /* CR LF */
 
-static const char line_wrong[] =
-	"a line of the header is folded, holds a NUL, ends with a space, or does not end in CR LF";
+static const char line_wrong[] = "a line of the header is folded, holds a NUL, or does not end in CR LF";
 
 #define TOKEN_CHARACTERS "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define HOST_CHARACTERS  "-._~!$&'()*+,;=%:[]0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,6 +24,11 @@ static void wrong(struct http_head *head, bool is_wrong, const char *why)
 {
 	if (is_wrong && !head->wrong)
 		head->wrong = why;
+}
+
+static bool gap_wrong(const struct http_head *head, uintptr_t at)
+{
+	return head->trims ? at < head->next : at != head->next;
 }
 
 static bool only_of(const char *text, size_t size, const char *characters)
@@ -85,7 +89,7 @@ void http_head_field(struct http_head *head, const char *name, size_t name_size,
 {
 	uintptr_t after_colon = (uintptr_t)name + name_size + 1;
 
-	wrong(head, (uintptr_t)name != head->next || (uintptr_t)value < after_colon, line_wrong);
+	wrong(head, gap_wrong(head, (uintptr_t)name) || (uintptr_t)value < after_colon, line_wrong);
 	wrong(head, !name_size || !only_of(name, name_size, TOKEN_CHARACTERS), "a field name is malformed");
 	wrong(head, !value_clean(value, value_size), "a field value holds a control character");
 	head->next = (uintptr_t)value + value_size + LINE_END;
@@ -98,7 +102,7 @@ const char *http_head_end(struct http_head *head, const char *end)
 {
 	bool new = text_equal(head->version, "HTTP/1.1");
 
-	wrong(head, (uintptr_t)end != head->next + LINE_END, line_wrong);
+	wrong(head, gap_wrong(head, (uintptr_t)end - LINE_END), line_wrong);
 	wrong(head, new && !head->seen[SINGLE_HOST], "the header has no Host field");
 	wrong(head, head->seen[SINGLE_ENCODING] && head->seen[SINGLE_LENGTH],
 		"the header has both Content-Length and Transfer-Encoding");

@@ -9,8 +9,10 @@
  * libmicrohttpd parses the header in the buffer that it was received in. It overwrites each line's end and each
  * colon with NUL bytes, and returns pointers into that buffer. So the parts of a well-formed header follow one
  * another without a gap. A bare line feed, a folded line, a NUL byte or a second space leaves a gap of another
- * size; with libmicrohttpd 1.0, which leaves out the spaces at the end of a value, these do, too. Only the addresses
- * of the parts are compared; no byte outside a part is read.
+ * size. Only the addresses of the parts are compared; no byte outside a part is read.
+ *
+ * libmicrohttpd 1.0 refuses these itself if it is told to be strict. It leaves out the spaces at the end of a value,
+ * so that they are a gap.
  */
 
 #include "common/base.h"
@@ -21,6 +23,7 @@ enum http_single { SINGLE_HOST, SINGLE_LENGTH, SINGLE_ENCODING, SINGLE_AUTHORIZA
 struct http_head {
 	const char *version; /* "HTTP/1.1"; borrowed */
 	uintptr_t next;      /* where the next line must begin */
+	bool trims;          /* the library refuses what leaves a gap, and leaves one for the spaces at a value's end */
 	unsigned seen[SINGLES];
 	const char *wrong; /* the first violation, or NULL */
 };

@@ -22,7 +22,7 @@ accesslog.format = "%r %s %{{Authorization}}i"
 {auth}
 {tls}
 {more}
-$HTTP["url"] =~ "^/git/" {{
+$HTTP["url"] =~ "^/git" {{
 	setenv.add-environment = ("GIT_PROJECT_ROOT" => "{root}", "GIT_HTTP_EXPORT_ALL" => "1", "GIT_CONFIG_GLOBAL" => "{folder}/gitconfig")
 	alias.url = ("/git" => "{backend}")
 	cgi.assign = ("" => "")

@@ -29,6 +29,13 @@ enum {
 	SENDING_SECONDS = 5,
 };
 
+/* Of the library's parser, where it has a choice (http_head.h). */
+#if MHD_VERSION >= 0x01000000
+static const struct MHD_OptionItem strictness = {MHD_OPTION_CLIENT_DISCIPLINE_LVL, 2, NULL};
+#else
+static const struct MHD_OptionItem strictness = {MHD_OPTION_END, 0, NULL};
+#endif
+
 static void budget_return(struct http_pending *pending)
 {
 	if (!pending->budget_bytes)
@@ -116,6 +123,7 @@ static const char *head_check(struct http_pending *pending, const char *method, 
 	struct http_head head;
 
 	http_head_begin(&head, method, pending->target, pending->target_size, version);
+	head.trims = strictness.option != MHD_OPTION_END;
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, head_field, &head);
 	why = http_head_end(&head, method + size);
 	/* libmicrohttpd parses the lines between chunks leniently, so bytes after a chunked body are not read as a
@@ -444,9 +452,11 @@ int httpd_check(const char *address, struct err *err)
 static struct MHD_Daemon *daemon_start(struct httpd *server)
 {
 	const struct httpd_spec *spec = &server->spec;
-	struct MHD_OptionItem tls[] = {
+	enum { FOR_TLS = 2 }; /* the first options */
+	struct MHD_OptionItem options[] = {
 		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)certificate_priorities},
 		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, certificate_callback()},
+		strictness,
 		{MHD_OPTION_END, 0, NULL},
 	};
 	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
@@ -461,7 +471,7 @@ static struct MHD_Daemon *daemon_start(struct httpd *server)
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_ARRAY,
-		spec->tls ? tls : &tls[ARRAY_LEN(tls) - 1], MHD_OPTION_END);
+		spec->tls ? options : options + FOR_TLS, MHD_OPTION_END);
 }
 
 static void server_free(struct httpd *server)
