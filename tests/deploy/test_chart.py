@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The Helm chart, offline: its values, what it renders, and that both are true to the programs."""
 
 import json
