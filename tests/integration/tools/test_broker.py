@@ -8,6 +8,9 @@ import socket
 import struct
 import subprocess
 import time
+from pathlib import Path
+
+import pytest
 
 from support import mac
 from support.api import Api
@@ -16,6 +19,9 @@ from support.process import Process, answers, program, which
 from support.runyard import KEYS, Scheduler
 from support.servers import Broker, Kafka
 from support.wait import until
+
+# Debian 13's librdkafka has other functions inside, so that broker.c can't replace them.
+replaces = pytest.mark.skipif(b"__wrap_rd_kafka" not in Path(program("runyard-broker")).read_bytes(), reason="the broker is librdkafka's mock cluster as it is")
 
 
 def kcat(address, *arguments, text=None):
@@ -69,6 +75,7 @@ def fetch_waits(connection, topic, offset):
     return waits or not read_answer(connection)
 
 
+@replaces
 def test_a_message_ends_the_wait_of_a_fetch(broker):
     """The broker extends the wait of 10 ms to 5 s, a moment after the last message and the last new connection."""
     topic, rounds, began = b"runyard.results", 4, time.monotonic()
@@ -119,6 +126,7 @@ def join_group(port, group):
     return found
 
 
+@replaces
 def test_names_of_members_do_not_repeat_after_a_restart(broker):
     """A client comes back with its name; if a new member had it, too, the broker would end."""
     def named():
