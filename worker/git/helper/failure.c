@@ -39,10 +39,14 @@ static const struct {
 	{"does not appear to be a git repository", "The server has no such repository, or does not show it.", FINAL},
 	{"not exported", "The server has no such repository, or does not show it.", FINAL},
 	{"is this a git repository?", "The server's answer is not that of a repository.", FINAL},
-	/* The first three are GnuTLS's, the others OpenSSL's. */
+	/* The first six are GnuTLS's, which curl 8 says in other words than curl 7. The others are OpenSSL's. */
 	{"server certificate verification failed",
 		"The server's certificate is of no CA that the worker trusts (--ca-file).", FINAL_ALONE},
+	{"certificate signer not trusted", "The server's certificate is of no CA that the worker trusts (--ca-file).",
+		FINAL_ALONE},
 	{"server certificate expiration date has passed", "The server's certificate has expired.", FINAL_ALONE},
+	{"certificate has expired", "The server's certificate has expired.", FINAL_ALONE},
+	{"server verification failed", "The server's certificate is not trusted.", FINAL},
 	{"SSL: certificate subject name", "The server's certificate is of another name.", FINAL},
 	{"SSL certificate problem", "The server's certificate is not trusted.", FINAL},
 	{"SSL: no alternative certificate", "The server's certificate is of another name.", FINAL},
