@@ -28,7 +28,7 @@ static void wrong(struct http_head *head, bool is_wrong, const char *why)
 
 static bool gap_wrong(const struct http_head *head, uintptr_t at)
 {
-	return head->trims ? at < head->next : at != head->next;
+	return head->trims && !head->exact ? at < head->next : at != head->next;
 }
 
 static bool only_of(const char *text, size_t size, const char *characters)
@@ -80,7 +80,8 @@ static void single_check(struct http_head *head, enum http_single single, const 
 	wrong(head, head->seen[single]++ > 0, singles[single].twice);
 	if (single == SINGLE_HOST)
 		wrong(head, !only_of(value, size, HOST_CHARACTERS), "the Host field is malformed");
-	if (single == SINGLE_ENCODING)
+	head->exact = single == SINGLE_ENCODING;
+	if (head->exact)
 		wrong(head, size != strlen("chunked") || strncasecmp(value, "chunked", size) != 0,
 			"the only Transfer-Encoding that is served is chunked");
 }
@@ -93,6 +94,7 @@ void http_head_field(struct http_head *head, const char *name, size_t name_size,
 	wrong(head, !name_size || !only_of(name, name_size, TOKEN_CHARACTERS), "a field name is malformed");
 	wrong(head, !value_clean(value, value_size), "a field value holds a control character");
 	head->next = (uintptr_t)value + value_size + LINE_END;
+	head->exact = false;
 	for (enum http_single i = 0; i < SINGLES; i++)
 		if (name_size == strlen(singles[i].name) && strncasecmp(name, singles[i].name, name_size) == 0)
 			single_check(head, i, value, value_size);

@@ -11,8 +11,8 @@
  * another without a gap. A bare line feed, a folded line, a NUL byte or a second space leaves a gap of another
  * size. Only the addresses of the parts are compared; no byte outside a part is read.
  *
- * libmicrohttpd 1.0 refuses these itself if it is told to be strict. It leaves out the spaces at the end of a value,
- * so that they are a gap.
+ * libmicrohttpd 1.0 has an option to refuse these. It leaves out the spaces at the end of a value, which are a gap
+ * then.
  */
 
 #include "common/base.h"
@@ -23,7 +23,8 @@ enum http_single { SINGLE_HOST, SINGLE_LENGTH, SINGLE_ENCODING, SINGLE_AUTHORIZA
 struct http_head {
 	const char *version; /* "HTTP/1.1"; borrowed */
 	uintptr_t next;      /* where the next line must begin */
-	bool trims;          /* the library refuses what leaves a gap, and leaves one for the spaces at a value's end */
+	bool trims;          /* the library refuses gaps, but leaves one for spaces at a value's end */
+	bool exact;          /* the last field, a Transfer-Encoding, may not end with spaces */
 	unsigned seen[SINGLES];
 	const char *wrong; /* the first violation, or NULL */
 };

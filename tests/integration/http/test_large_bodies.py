@@ -17,8 +17,7 @@ def send_large_body(scheduler, method, path, token, size=LARGE):
     """Announces and sends a body of that size. Returns the status of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", scheduler.port)
     connection.putrequest(method, path)
-    if token:
-        connection.putheader("Authorization", f"Bearer {token}")
+    connection.putheader("Authorization", f"Bearer {token}")
     connection.putheader("Content-Length", str(size))
     connection.endheaders()
     for _ in range(size >> 20):
@@ -40,7 +39,7 @@ def test_a_large_unauthorized_body_is_not_kept_in_memory(api, scheduler):
     before = peak_memory(server)
     assert send_large_body(server, "PUT", "/api/worker/v1/jobs/job-AAAAAAAAAAAAAAAA/plan", "wrong") == 404
     assert send_large_body(server, "POST", f"/api/v2/workspaces/{workspace}/state-versions", "wrong") == 401
-    assert send_large_body(server, "PUT", "/signed/1-abc/configuration-versions/cv-AAAAAAAAAAAAAAAA/upload", None) == 404
+    assert send_large_body(server, "PUT", "/signed/1-abc/configuration-versions/cv-AAAAAAAAAAAAAAAA/upload", "") == 404
     assert peak_memory(server) - before < LARGE // 2
 
 

@@ -69,7 +69,7 @@ MALFORMED = {
     "two encodings": head(HOST, "Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
     "an encoding before chunked": head(HOST, "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n",
     "an unknown encoding": head(HOST, "Transfer-Encoding: identity"),
-    "an encoding with a tab": head(HOST, "Transfer-Encoding: chunked\tx") + b"0\r\n\r\n",
+    "an encoding with a tab": head(HOST, "Transfer-Encoding: \tchunked\t") + b"0\r\n\r\n",
     "an encoding in HTTP/1.0": head("Transfer-Encoding: chunked", line="GET /api/v2/ping HTTP/1.0") + b"0\r\n\r\n",
     "a space before the colon": head(HOST, "Transfer-Encoding : chunked") + b"0\r\n\r\n",
     "a tab before the colon": head(HOST, "Transfer-Encoding\t: chunked") + b"0\r\n\r\n",
@@ -127,8 +127,8 @@ MALFORMED = {
     "a chunk longer than its size": head(HOST, "Transfer-Encoding: chunked", line="POST /api/v2/runs HTTP/1.1") + b"1\r\nabc\r\n0\r\n\r\n",
 }
 
-# A version of libmicrohttpd gives these another answer, or closes their connection without one.
-OTHERWISE = "a space before the method", "a method with a parenthesis", "a length of too many digits", "a NUL in the path", "a NUL in the method"
+# libmicrohttpd 1.0 closes their connection without an answer.
+SILENT = "a NUL in the path", "a NUL in the method"
 
 WELL_FORMED = {
     "a usual request": head(HOST, "Connection: close"),
@@ -152,7 +152,9 @@ def test_malformed_requests_close_their_connection(raw_server, name):
     """Later bytes on the connection are not parsed as a request."""
     answer = raw_server.exchange(MALFORMED[name] + head(HOST))
     assert b"HTTP/1.1 2" not in answer, answer
-    if name not in OTHERWISE:
+    if not answer and name in SILENT:
+        return
+    if name not in ("a space before the method", "a method with a parenthesis", "a length of too many digits"):
         assert answer.startswith(b"HTTP/1.1 400 "), answer
         assert b"\r\nconnection: close\r\n" in answer.lower()
         # libmicrohttpd answers some of them itself, with a page.
