@@ -56,7 +56,7 @@ def test_units_start_programs_of_their_package(unpacked):
 @pytest.mark.parametrize("process", PROCESSES)
 def test_a_package_declares_its_dependencies_and_version(packages, process):
     package = packages[process]
-    depends = {re.sub(r"(libhiredis|libre2)[-.0-9]+|t64$", r"\1", re.split(r"[ (:]", name.strip())[0]) for name in control(package, "Depends").split(",")}
+    depends = {re.sub(r"(libhiredis|libre2)[-.0-9]+(absl[0-9]+)?|t64$", r"\1", re.split(r"[ (:]", name.strip())[0]) for name in control(package, "Depends").split(",")}
     assert NEEDS[process] <= depends, depends
     assert control(package, "Package") == f"runyard-{process}"
     version = run(release.FOLDER / f"bin/runyard-{process}", "--version").split()[1]
