@@ -9,12 +9,20 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
+enum {
+	PATH_LENGTH_MAX = 4096,  /* Linux can't have a longer one */
+	LINK_PARTS_MAX = 200000, /* folders and names in the paths of all links */
+	LOOK_BYTES = 64 << 20,   /* unpacked, in which archive_file looks */
+};
+
 static const struct archive_limits configuration_limits = {.entries = 200000, .bytes = 4LL << 30};
 
 struct walk {
 	const struct archive_limits *limits;
-	json_t *links; /* paths of symbolic links: no entry may pass through one */
-	long long entries, bytes;
+	/* The symbolic links as a tree of folders: {"folder": {"link": true}}. No entry may pass through one. The time
+	 * for an entry grows with the length of its path. */
+	json_t *links;
+	long long entries, bytes, link_parts;
 };
 
 static int refuse(struct err *err, const char *path, const char *why)
@@ -89,15 +97,32 @@ static char *path_plain(const char *path)
 
 static bool through_link(const struct walk *walk, const char *plain)
 {
-	_cleanup_(freep) char *prefix = mem_text(plain);
+	const json_t *folder = walk->links;
 
-	for (char *slash = strchr(prefix, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (json_object_get(walk->links, prefix))
-			return true;
-		*slash = '/';
+	for (const char *slash; (slash = strchr(plain, '/')); plain = slash + 1) {
+		folder = json_object_getn(folder, plain, (size_t)(slash - plain));
+		if (!json_is_object(folder))
+			return folder;
 	}
 	return false;
+}
+
+/* No link is in the way (through_link). */
+static void link_add(struct walk *walk, const char *plain)
+{
+	json_t *folder = walk->links;
+
+	for (const char *slash; (slash = strchr(plain, '/')); plain = slash + 1) {
+		size_t len = (size_t)(slash - plain);
+		json_t *below = json_object_getn(folder, plain, len);
+
+		if (!below) {
+			below = json_object();
+			json_object_setn_new_nocheck(folder, plain, len, below);
+		}
+		folder = below;
+	}
+	json_object_set_new_nocheck(folder, plain, json_true());
 }
 
 /* A target may have ".." only at its start, and only up to the archive's root. Links that it passes after that are
@@ -106,12 +131,17 @@ static int symlink_check(struct walk *walk, const char *path, const char *plain,
 {
 	if (!*target || target[0] == '/' || climbs(target, true) || leading_ups(target) > depth_of(plain))
 		return refuse(err, path, "is a link that leads out of the folder");
-	json_object_set_new_nocheck(walk->links, plain, json_true());
+	walk->link_parts += depth_of(plain) + 1;
+	if (walk->link_parts > LINK_PARTS_MAX)
+		return refuse(err, path, "is one link too many");
+	link_add(walk, plain);
 	return 0;
 }
 
 static int hardlink_check(const struct walk *walk, const char *path, const char *target, struct err *err)
 {
+	if (strlen(target) > PATH_LENGTH_MAX)
+		return refuse(err, path, "is a link to a path that is too long");
 	_cleanup_(freep) char *plain = path_plain(target);
 
 	if (target[0] == '/' || climbs(target, false) || through_link(walk, plain))
@@ -148,6 +178,8 @@ static int entry_check(struct walk *walk, struct archive_entry *entry, struct er
 		path = archive_entry_pathname_utf8(entry);
 	if (!path || !*path)
 		return err_set(err, ERR_INVALID, "the archive has an entry whose name can't be read");
+	if (strlen(path) > PATH_LENGTH_MAX)
+		return refuse(err, path, "has a path that is too long");
 	_cleanup_(freep) char *plain = path_plain(path);
 	if (path[0] == '/')
 		return refuse(err, path, "has an absolute path");
@@ -223,16 +255,6 @@ int archive_check(const void *bytes, size_t len, struct err *err)
 
 /* ---- one file ---- */
 
-static bool entry_named(struct archive_entry *entry, const char *path)
-{
-	const char *name = archive_entry_pathname(entry);
-
-	if (!name || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
-		return false;
-	_cleanup_(freep) char *plain = path_plain(name);
-	return text_equal(plain, path);
-}
-
 static void entry_read(struct archive *archive, struct buf *out)
 {
 	char piece[8192];
@@ -245,17 +267,36 @@ static void entry_read(struct archive *archive, struct buf *out)
 	}
 }
 
-void archive_file(const void *bytes, size_t len, const char *path, struct buf *out, bool *ret_found)
+static bool entry_named(struct archive_entry *entry, const char *path)
 {
-	_cleanup_(freep) char *plain = path_plain(path);
-	struct archive *archive = archive_open(bytes, len);
+	const char *name = archive_entry_pathname(entry);
+
+	if (!name || strlen(name) > PATH_LENGTH_MAX || archive_entry_filetype(entry) != AE_IFREG ||
+		archive_entry_hardlink(entry))
+		return false;
+	_cleanup_(freep) char *plain = path_plain(name);
+	return text_equal(plain, path);
+}
+
+void archive_file(struct bytes packed, const char *folder, const char *name, struct buf *out, bool *ret_found)
+{
+	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, name), *plain = path_plain(path);
+	struct archive *archive = archive_open(packed.data, packed.len);
 	struct archive_entry *entry;
+	bool in_folder = false;
+	long long seen = 0;
 
 	*ret_found = false;
-	while (archive && !*ret_found && archive_read_next_header(archive, &entry) >= ARCHIVE_WARN)
-		*ret_found = entry_named(entry, plain);
-	if (*ret_found)
-		entry_read(archive, out);
+	while (archive && !in_folder && seen <= LOOK_BYTES &&
+		archive_read_next_header(archive, &entry) >= ARCHIVE_WARN) {
+		in_folder = entry_named(entry, plain);
+		if (in_folder || (!*ret_found && entry_named(entry, name))) {
+			*ret_found = true;
+			out->len = 0;
+			entry_read(archive, out);
+		}
+		seen += archive_entry_size(entry);
+	}
 	if (archive)
 		archive_read_free(archive);
 }

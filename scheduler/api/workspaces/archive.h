@@ -20,14 +20,14 @@ struct archive_limits {
  *  - an entry has an absolute path or a path with "..", or passes through a link;
  *  - an entry is no file, folder or link;
  *  - a link leads out of the folder;
- *  - it has too many entries or too many bytes.
+ *  - it has too many entries, links or bytes, or a path of more than 4,096 bytes.
  */
 int archive_check(const void *bytes, size_t len, struct err *err);
 /* The same with other limits than those of a configuration. */
 int archive_check_within(struct bytes archive, const struct archive_limits *limits, struct err *err);
 
-/* Appends the file at that path to `out`, cut at the buffer's limit. *ret_found is false if the archive has no such
- * file. */
-void archive_file(const void *bytes, size_t len, const char *path, struct buf *out, bool *ret_found);
+/* Fills `out` with that file of the folder, or else of the archive's root, cut at the buffer's limit. *ret_found is
+ * false if neither is there among the first 64 MiB of files. */
+void archive_file(struct bytes archive, const char *folder, const char *name, struct buf *out, bool *ret_found);
 
 #endif

@@ -161,7 +161,6 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 	_cleanup_(buf_release) struct buf archive = BUF_INIT(BODY_ARCHIVE);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct configuration_files_current_row *current;
-	_cleanup_(freep) char *path = NULL;
 
 	*ret_found = false;
 	if (configuration_files_current(store, id, &rows, err) < 0)
@@ -171,10 +170,7 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 	current = row_of(configuration_files_current, &rows, 0);
 	if (blob_get(store, current->blob_id, &archive, err) < 0)
 		return -1;
-	path = mem_printf("%s/README.md", current->working_directory);
-	archive_file(archive.data, archive.len, path, out, ret_found);
-	if (!*ret_found)
-		archive_file(archive.data, archive.len, "README.md", out, ret_found);
+	archive_file(buf_bytes(&archive), current->working_directory, "README.md", out, ret_found);
 	return 0;
 }
 

@@ -118,10 +118,92 @@ static void paths_through_links_are_refused(void **state)
 {
 	(void)state;
 	refused("goes through a link", {"a", AE_IFLNK, "b", NULL, NULL}, {"a/x", AE_IFREG, NULL, NULL, "x"});
+	refused("goes through a link", {"a/b", AE_IFLNK, "c", NULL, NULL}, {"a/b/c/x", AE_IFREG, NULL, NULL, "x"});
+	accepted({"a/b/c", AE_IFLNK, "d", NULL, NULL}, {"a/b/x", AE_IFREG, NULL, NULL, "x"},
+		{"a/b/c2/x", AE_IFREG, NULL, NULL, "x"}, {"a/c", AE_IFREG, NULL, NULL, "x"});
 	refused("goes through a link", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"d/l/m", AE_IFLNK, "..", NULL, NULL});
 	refused("goes through a link", {"./d//l", AE_IFLNK, "..", NULL, NULL}, {"d/./l/m", AE_IFREG, NULL, NULL, "x"});
 	refused("leads out", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"m", AE_IFLNK, "d/l/..", NULL, NULL});
 	refused("leads out", {"d/l", AE_IFLNK, "..", NULL, NULL}, {"m", AE_IFREG, NULL, "d/l/../x", NULL});
+}
+
+static void long_paths_are_refused(void **state)
+{
+	_cleanup_(freep) char *longest = mem_new(4097, 1), *longer = mem_new(4098, 1);
+
+	(void)state;
+	memset(longest, 'a', 4096);
+	memset(longer, 'a', 4097);
+	accepted({longest, AE_IFREG, NULL, NULL, "x"});
+	refused("has a path that is too long", {longer, AE_IFREG, NULL, NULL, "x"});
+	refused("is a link to a path that is too long", {"a", AE_IFREG, NULL, NULL, "x"},
+		{"link", AE_IFREG, NULL, longer, NULL});
+}
+
+static void many_links_are_refused(void **state)
+{
+	enum { LINKS = 3000, DEPTH = 100 };
+	struct entry *links = mem_new(LINKS, sizeof(*links));
+	char **paths = mem_new(LINKS, sizeof(*paths));
+	_cleanup_(freep) char *folders = mem_new(2 * DEPTH + 1, 1);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < DEPTH; i++)
+		memcpy(folders + 2 * i, "d/", 2);
+	for (size_t i = 0; i < LINKS; i++) {
+		paths[i] = mem_printf("%slink-%zu", folders, i);
+		links[i] = (struct entry){paths[i], AE_IFLNK, "main.tf", NULL, NULL};
+	}
+	assert_int_equal(check(links, LINKS / 2, &err), 0);
+	assert_int_equal(check(links, LINKS, &err), -1);
+	assert_non_null(strstr(err.message, "is one link too many"));
+	for (size_t i = 0; i < LINKS; i++)
+		free(paths[i]);
+	free(paths);
+	free(links);
+}
+
+static void check_readme(const struct entry *entries, size_t count, const char *folder, const char *expected)
+{
+	static struct packed packed;
+	_cleanup_(buf_release) struct buf text = BUF_INIT(100);
+	bool found;
+
+	pack(&packed, entries, count);
+	archive_file((struct bytes){packed.bytes, packed.len}, folder, "README.md", &text, &found);
+	assert_int_equal(found, expected != NULL);
+	assert_string_equal(buf_str(&text), text_or_empty(expected));
+}
+
+static void a_file_is_found_in_the_folder_or_at_the_root(void **state)
+{
+	static const struct entry both[] = {{"./README.md", AE_IFREG, NULL, NULL, "root"},
+		{"app/main.tf", AE_IFREG, NULL, NULL, "x"}, {"app/README.md", AE_IFREG, NULL, NULL, "app"}};
+
+	(void)state;
+	check_readme(both, 3, "app", "app");
+	check_readme(both, 3, "./app/", "app");
+	check_readme(both, 3, "other", "root");
+	check_readme(both, 3, "", "root");
+	check_readme(&both[1], 2, "app", "app");
+	check_readme(&both[1], 2, "", NULL);
+}
+
+/* What an archive unpacks to may be a thousand times its size. */
+static void a_file_behind_much_else_is_not_found(void **state)
+{
+	enum { PIECES = 13, PIECE = 5 << 20 };
+	_cleanup_(freep) char *zeros = mem_new(PIECE + 1, 1);
+	struct entry entries[PIECES + 1];
+
+	(void)state;
+	memset(zeros, '0', PIECE);
+	for (size_t i = 0; i < PIECES; i++)
+		entries[i] = (struct entry){"zeros", AE_IFREG, NULL, NULL, zeros};
+	entries[PIECES] = (struct entry){"README.md", AE_IFREG, NULL, NULL, "late"};
+	check_readme(&entries[1], PIECES, "", "late");
+	check_readme(entries, PIECES + 1, "", NULL);
 }
 
 static void devices_are_refused(void **state)
@@ -200,6 +282,10 @@ int main(void)
 		cmocka_unit_test(valid_archives_are_accepted),
 		cmocka_unit_test(paths_out_of_the_folder_are_refused),
 		cmocka_unit_test(paths_through_links_are_refused),
+		cmocka_unit_test(long_paths_are_refused),
+		cmocka_unit_test(many_links_are_refused),
+		cmocka_unit_test(a_file_is_found_in_the_folder_or_at_the_root),
+		cmocka_unit_test(a_file_behind_much_else_is_not_found),
 		cmocka_unit_test(devices_are_refused),
 		cmocka_unit_test(damaged_and_other_files_are_refused),
 		cmocka_unit_test(too_large_archives_are_refused),
