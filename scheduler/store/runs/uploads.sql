@@ -22,7 +22,7 @@ returning j.id;
 -- statement: uploads_lock
 -- One row for each upload whose attempt is the job's current one, or whose plan takes it after its end; `n` is the
 -- upload's index. Locks the operations, and sorts them by id. `logs` and `jsons` say what an upload is; `blobs`: the
--- blob that it names.
+-- blob that it names. Only schemas that some plan has can be named: an agent must not learn which other contents exist.
 -- takes: jobs text[], hashes text[], logs boolean[], blobs text[], plans text[], jsons boolean[]
 -- gives: n bigint, log_base bigint, id text, log_length bigint, blob_id text null, has_json boolean
 select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id,
@@ -35,7 +35,8 @@ join operations o on o.id = case
     when u.log and j.stage = 'apply' then 'apply' || substr(j.run_id, 4)
     else 'plan' || substr(j.run_id, 4)
 end
-left join blobs b on b.id = u.blob
+left join blobs b
+    on b.id = u.blob and exists (select 1 from operation_blobs k where k.blob_id = b.id and k.kind = 'schemas')
 where j.id is not null
     or (
         o.upload_hash = u.hash and o.status = 'finished'

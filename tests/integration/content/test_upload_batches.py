@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Several uploads of a job in one request: each is stored or refused by itself, in order, and all may be repeated."""
 
+import hashlib
 import json
 
 import psycopg
@@ -44,6 +45,19 @@ def test_repeated_uploads_are_accepted(api, fake_worker, job):
     assert fake_worker.upload_batch(job, *parts) == fake_worker.upload_batch(job, *parts) == [OK] * len(parts)
     assert fake_worker.upload_batch(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
     assert api.log(job["run"], "plan").strip("\x02\x03") == "one\ntwo\nthree\n"
+
+
+def test_only_schemas_are_found_by_their_digest(api, fake_worker, job):
+    """An agent must not learn whether a site stores a content, or read it, by its digest alone."""
+    configuration = fake_worker.on(job, "GET", "configuration").body
+    digest = hashlib.sha256(configuration).hexdigest()
+    assert fake_worker.on(job, "PUT", f"schemas?digest={digest}", b"", check=False).status == 404
+    schemas = b'{"provider_schemas":{"one":{}}}'
+    digest = hashlib.sha256(schemas).hexdigest()
+    assert fake_worker.on(job, "PUT", f"schemas?digest={digest}", schemas).status == 204
+    api.run_files(api.workspace(auto_apply=True), ONE)
+    (other,) = fake_worker.claim()
+    assert fake_worker.on(other, "PUT", f"schemas?digest={digest}", b"").status == 204
 
 
 def test_each_part_of_an_ended_attempt_is_refused(fake_worker, job, database):
