@@ -28,13 +28,16 @@ void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE]);
 
 /* Bytes of a body that are read before its request is admitted. */
 enum { HTTP_BODY_UNKNOWN = 64 << 10 };
+/* Bytes of an answer that are not counted. */
+enum { HTTP_ANSWER_SMALL = 1 << 20 };
 
-/* The memory for bodies has a budget per kind, so that no kind can starve another. */
+/* The memory for bodies has a budget per kind, so that no kind can starve another, and that of large answers too. */
 enum http_budget {
 	HTTP_BUDGET_SMALL,   /* bodies of up to HTTP_BODY_UNKNOWN bytes, and those that are not admitted yet */
 	HTTP_BUDGET_CLIENTS, /* of requests with a token */
 	HTTP_BUDGET_LINKS,   /* of requests with a signed path */
 	HTTP_BUDGET_HOOKS,   /* of webhooks, which are proven by the whole body */
+	HTTP_BUDGET_ANSWERS, /* of answers of more than HTTP_ANSWER_SMALL bytes, until they are sent */
 	HTTP_BUDGETS
 };
 

@@ -108,7 +108,7 @@ struct httpd_spec {
 	int max_per_client;          /* connections, or requests in flight behind a proxy; 0: any number */
 	const struct guard *proxies; /* trusted proxies, whose X-Forwarded-For names the client; NULL: none */
 	int request_seconds;         /* time for a header and for a body, which gets one more second per 8 KiB; 0: 30 */
-	size_t budgets[HTTP_BUDGETS]; /* bytes of memory for bodies; 0: unlimited */
+	size_t budgets[HTTP_BUDGETS]; /* bytes of memory for bodies and answers; 0: unlimited */
 	size_t connection_memory;     /* for one connection's headers and reads; 0: libmicrohttpd's 32 KiB */
 	bool tls;                     /* with the certificate of certificate_load (common/http/certificate.h) */
 	void *data;

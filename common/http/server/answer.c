@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/http/server/pending.h"
+#include "common/log.h"
 #include "common/memory.h"
 
 enum {
@@ -177,6 +179,22 @@ static struct MHD_Response *response_new(struct http_pending *pending, struct ht
 	return response;
 }
 
+/* Counts a large answer, which stays in memory until the client has read it, or refuses it. */
+static void answer_count(struct http_pending *pending, struct http_answer *answer)
+{
+	char size[24];
+
+	pending->budget = HTTP_BUDGET_ANSWERS;
+	if (answer->body.len <= HTTP_ANSWER_SMALL || httpd_budget_take(pending, answer->body.len))
+		return;
+	snprintf(size, sizeof(size), "%zu", answer->body.len);
+	log_warn("a large answer is refused: clients have not read others yet", "request", pending->request.id,
+		"address", pending->request.address, "bytes", size, NULL);
+	buf_release(&answer->body);
+	buf_release(&answer->own);
+	httpd_refusal_fill(pending->server, 503, "too many large answers are being sent: try again", answer);
+}
+
 /* Frees the request's body. */
 enum MHD_Result httpd_answer_send(struct http_pending *pending, struct http_answer *answer)
 {
@@ -184,6 +202,7 @@ enum MHD_Result httpd_answer_send(struct http_pending *pending, struct http_answ
 	enum MHD_Result result = MHD_NO; /* closes the connection without an answer */
 
 	httpd_body_release(pending);
+	answer_count(pending, answer);
 	response = response_new(pending, answer);
 	if (!response)
 		return MHD_NO;

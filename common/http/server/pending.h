@@ -38,8 +38,8 @@ struct http_pending {
 	const char *target_wrong; /* or NULL */
 	bool begun;               /* the header was parsed */
 	bool ends_connection;     /* the connection is closed after this request */
-	enum http_budget budget;  /* of the request's body */
-	size_t budget_bytes;      /* counted for the body in the budget and in the share */
+	enum http_budget budget;  /* of the request's body, and then of the answer */
+	size_t budget_bytes;      /* counted for it in the budget and in the share */
 	size_t received;          /* bytes of the body, until it was refused */
 	int64_t body_since;
 	bool counted; /* in `unsent` */
@@ -52,8 +52,12 @@ struct http_pending {
 
 /* The time that a header, or a body or an answer of so many bytes, may take. */
 int64_t httpd_time_for(const struct httpd *server, size_t bytes);
+/* Counts the bytes in pending->budget. A client may use at most half of a budget. */
+bool httpd_budget_take(struct http_pending *pending, size_t bytes);
 /* Frees the request's body, and returns its budget. */
 void httpd_body_release(struct http_pending *pending);
+/* Fills the answer to a request that the server itself refuses. */
+void httpd_refusal_fill(const struct httpd *server, int status, const char *why, struct http_answer *answer);
 /* Sends an answer and takes its body or stream. Frees the request's body. */
 enum MHD_Result httpd_answer_send(struct http_pending *pending, struct http_answer *answer);
 /* The request of a stream ends. */

@@ -45,6 +45,22 @@ static void budget_return(struct http_pending *pending)
 	pending->budget_bytes = 0;
 }
 
+bool httpd_budget_take(struct http_pending *pending, size_t bytes)
+{
+	size_t max = pending->server->spec.budgets[pending->budget];
+	atomic_size_t *used = &pending->server->body_bytes[pending->budget];
+
+	if (!http_share_take(pending->share, pending->budget, bytes, max ? max / 2 : SIZE_MAX / 2))
+		return false;
+	if (atomic_fetch_add(used, bytes) + bytes > (max ? max : SIZE_MAX / 2)) {
+		atomic_fetch_sub(used, bytes);
+		http_share_return(pending->share, pending->budget, bytes);
+		return false;
+	}
+	pending->budget_bytes += bytes;
+	return true;
+}
+
 void httpd_body_release(struct http_pending *pending)
 {
 	memory_used(pending->request.body.len);
@@ -139,14 +155,19 @@ static void refuse_in_text(int status, const char *why, struct http_answer *answ
 	buf_printf(&answer->body, "%s\n", why);
 }
 
+void httpd_refusal_fill(const struct httpd *server, int status, const char *why, struct http_answer *answer)
+{
+	*answer = (struct http_answer){.status = status, .body = BUF_INIT(SIZE_MAX / 2)};
+	(server->spec.refuse ? server->spec.refuse : refuse_in_text)(status, why, answer);
+	if (status == 503)
+		text_copy(answer->retry_after, sizeof(answer->retry_after), "1");
+}
+
 static enum MHD_Result request_refuse(struct http_pending *pending, int status, const char *why)
 {
-	const struct httpd_spec *spec = &pending->server->spec;
-	struct http_answer answer = {.status = status, .body = BUF_INIT(SIZE_MAX / 2)};
+	struct http_answer answer;
 
-	(spec->refuse ? spec->refuse : refuse_in_text)(status, why, &answer);
-	if (status == 503)
-		text_copy(answer.retry_after, sizeof(answer.retry_after), "1");
+	httpd_refusal_fill(pending->server, status, why, &answer);
 	pending->ends_connection = true;
 	return httpd_answer_send(pending, &answer);
 }
@@ -180,23 +201,6 @@ static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 		httpd_body_release(pending);
 }
 
-/* Counts the bytes for the body. A client may use at most half of a budget. */
-static bool budget_take(struct http_pending *pending, size_t bytes)
-{
-	size_t max = pending->server->spec.budgets[pending->budget];
-	atomic_size_t *used = &pending->server->body_bytes[pending->budget];
-
-	if (!http_share_take(pending->share, pending->budget, bytes, max ? max / 2 : SIZE_MAX / 2))
-		return false;
-	if (atomic_fetch_add(used, bytes) + bytes > (max ? max : SIZE_MAX / 2)) {
-		atomic_fetch_sub(used, bytes);
-		http_share_return(pending->share, pending->budget, bytes);
-		return false;
-	}
-	pending->budget_bytes += bytes;
-	return true;
-}
-
 /* Moves the body to the budget of its kind. */
 static enum http_body_refusal body_admit(struct http_pending *pending)
 {
@@ -208,7 +212,7 @@ static enum http_body_refusal body_admit(struct http_pending *pending)
 		return HTTP_BODY_NOT_ADMITTED;
 	budget_return(pending);
 	pending->budget = (enum http_budget)budget;
-	return budget_take(pending, bytes) ? HTTP_BODY_TAKEN : HTTP_BODY_BUSY;
+	return httpd_budget_take(pending, bytes) ? HTTP_BODY_TAKEN : HTTP_BODY_BUSY;
 }
 
 static void body_begin(struct http_pending *pending)
@@ -240,7 +244,7 @@ static enum http_body_refusal body_check(struct http_pending *pending, size_t le
 		return HTTP_BODY_TOO_LARGE;
 	if (pending->budget == HTTP_BUDGET_SMALL && pending->received > HTTP_BODY_UNKNOWN)
 		why = body_admit(pending);
-	return why || budget_take(pending, len) ? why : HTTP_BODY_BUSY;
+	return why || httpd_budget_take(pending, len) ? why : HTTP_BODY_BUSY;
 }
 
 static void body_take(struct http_pending *pending, const char *bytes, size_t len)

@@ -16,6 +16,8 @@
 #include "common/http/httpd.h"
 #include "common/memory.h"
 
+enum { LARGE = 16 << 20 };
+
 /* The handler of /slow says that it was entered, and waits for leave to go on. */
 struct slow {
 	sem_t entered, may_go_on;
@@ -25,6 +27,12 @@ static void handle(void *data, const struct http_request *request, struct http_a
 {
 	struct slow *slow = data;
 
+	if (strcmp(request->path, "/large") == 0) {
+		_cleanup_(freep) char *text = mem_new(LARGE, 1);
+
+		buf_append(&answer->body, text, LARGE);
+		return;
+	}
 	if (strcmp(request->path, "/slow") == 0) {
 		sem_post(&slow->entered);
 		sem_wait(&slow->may_go_on);
@@ -66,14 +74,15 @@ static int answer_status(int fd)
 	return sscanf(text, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-static bool is_refused(int port)
+/* 0 if there is no connection or no answer. */
+static int status_of(int port, const char *path)
 {
 	int fd = connection_open(port);
 
 	if (fd < 0)
-		return true;
-	request_send(fd, "/other");
-	return answer_status(fd) != 200;
+		return 0;
+	request_send(fd, path);
+	return answer_status(fd);
 }
 
 static void *server_stop(void *server)
@@ -101,17 +110,50 @@ static void a_handled_request_is_answered_while_the_server_stops(void **state)
 	request_send(fd, "/slow");
 	sem_wait(&slow.entered);
 	assert_int_equal(pthread_create(&stopper, NULL, server_stop, server), 0);
-	while (!is_refused(port))
+	while (status_of(port, "/other") == 200)
 		;
 	sem_post(&slow.may_go_on);
 	assert_int_equal(answer_status(fd), 200);
 	pthread_join(stopper, NULL);
 }
 
+/* An answer stays in memory until its client has read it. */
+static void large_answers_have_a_budget(void **state)
+{
+	const struct httpd_spec spec = {.address = "127.0.0.1:0",
+		.threads = 2,
+		.max_connections = 10,
+		.budgets = {[HTTP_BUDGET_ANSWERS] = 4 * LARGE},
+		.handle = handle};
+	struct httpd *server = NULL;
+	struct err err = ERR_INIT;
+	int waiting[2], port, status;
+
+	(void)state;
+	assert_int_equal(httpd_start(&spec, &server, &err), 0);
+	port = httpd_port(server);
+	for (size_t i = 0; i < ARRAY_LEN(waiting); i++) {
+		char first;
+
+		waiting[i] = connection_open(port);
+		request_send(waiting[i], "/large");
+		assert_int_equal(recv(waiting[i], &first, 1, MSG_PEEK), 1);
+	}
+	assert_int_equal(status_of(port, "/large"), 503);
+	assert_int_equal(status_of(port, "/other"), 200);
+	assert_int_equal(answer_status(waiting[0]), 200);
+	while ((status = status_of(port, "/large")) == 503)
+		; /* the connection's end is noticed a moment later */
+	assert_int_equal(status, 200);
+	close(waiting[1]);
+	httpd_stop(server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_handled_request_is_answered_while_the_server_stops),
+		cmocka_unit_test(large_answers_have_a_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
