@@ -3,11 +3,17 @@
 
 #include <malloc.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
 
 enum { BLOCK = 1 << 20, LARGE = 2 << 20 };
 
+#define UNBOUNDED (SIZE_MAX / 2)
+
 static atomic_bool large_ended;
+static size_t bound = UNBOUNDED;
+static atomic_size_t in_use;
 
 void memory_set_up(void)
 {
@@ -25,4 +31,32 @@ void memory_give_back(void)
 {
 	if (atomic_exchange(&large_ended, false))
 		malloc_trim(0);
+}
+
+/* ---- the bound ---- */
+
+void memory_bound(size_t bytes)
+{
+	bound = bytes;
+}
+
+int memory_take(size_t bytes, struct err *err)
+{
+	if (bytes > bound)
+		return err_set(err, ERR_TOO_LARGE, "this takes %zu MiB of memory, and the limit is %zu MiB",
+			bytes >> 20, bound >> 20);
+	if (atomic_fetch_add(&in_use, bytes) + bytes <= bound)
+		return 0;
+	memory_return(bytes);
+	return err_set(err, ERR_UNAVAILABLE, "too many large requests are being answered: try again");
+}
+
+void memory_return(size_t bytes)
+{
+	atomic_fetch_sub(&in_use, bytes);
+}
+
+bool memory_is_bounded(void)
+{
+	return bound != UNBOUNDED;
 }

@@ -176,6 +176,7 @@ int main(int argc, char **argv)
 	if ((argc == 2 && text_print(argv[1])) || command_help(argc - 1, argv + 1))
 		return 0;
 	result = options_read(&scheduler_options, &arguments, &s.options, &err);
+	memory_bound((size_t)s.options.document_memory << 20);
 	if (result == 0)
 		result = scheduler_setup(&s, &err);
 	_cleanup_(freep) char **lag_command = lag_command_make(&arguments, NULL);

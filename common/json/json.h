@@ -12,8 +12,25 @@ struct err;
 
 enum { JSON_NAME_SIZE = 128 };
 
-/* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. */
+/* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. For documents that are not large. */
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
+
+/* A document that may be large: its memory is bounded (common/memory.h) until it is released. */
+struct json_document {
+	json_t *value;
+	size_t taken;
+};
+#define JSON_NO_DOCUMENT ((struct json_document){NULL, 0})
+/* Parses it as jansson's json_loadb does. -1 with ERR_MALFORMED that names the line, or an error of memory_take. */
+int json_document_load(
+	struct json_document *ret_document, const char *bytes, size_t len, size_t flags, struct err *err);
+/* For _cleanup_, too. */
+void json_document_release(struct json_document *document);
+/* About the bytes that a document takes as a value, and hardly ever less: up to JSON_MEMORY_MOST times its own. Reads
+ * it once. */
+size_t json_memory_of(const char *text, size_t len);
+enum { JSON_MEMORY_MOST = 100 };
+
 /* Parses a text that PostgreSQL or this project wrote; null if it can't be parsed. A new reference. */
 json_t *json_of(const char *text);
 /* The compact text, with keys in their order. Never NULL; the caller frees it. The value must not contain cycles. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/err.h"
 
 enum { INT_DIGITS = 19 }; /* of the largest number with 63 bits */
 
@@ -66,15 +67,22 @@ static int widen(const char *text, size_t len, struct buf *out)
 	return buf_append(out, copied, (size_t)(end - copied));
 }
 
-json_t *plan_parse(const char *text, size_t len)
+int plan_parse(const char *text, size_t len, struct json_document *ret_plan, struct err *err)
 {
 	_cleanup_(buf_release) struct buf wide = BUF_INIT(len + len / INT_DIGITS * strlen("e0"));
-	json_t *plan = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+	struct json_document plan = JSON_NO_DOCUMENT;
+	struct err why = ERR_INIT;
 
-	if (!plan && widen(text, len, &wide) == 0)
-		plan = json_loadb(buf_str(&wide), wide.len, JSON_ALLOW_NUL, NULL);
-	if (json_is_object(plan))
-		return plan;
-	json_decref(plan);
-	return NULL;
+	if (json_document_load(&plan, text, len, JSON_ALLOW_NUL, &why) < 0 && why.kind == ERR_MALFORMED &&
+		widen(text, len, &wide) == 0)
+		json_document_load(&plan, buf_str(&wide), wide.len, JSON_ALLOW_NUL, &why);
+	if (json_is_object(plan.value)) {
+		*ret_plan = plan;
+		return 0;
+	}
+	if (plan.value || why.kind == ERR_MALFORMED)
+		err_set(&why, ERR_MALFORMED, "the plan as JSON can't be read");
+	json_document_release(&plan);
+	*err = why;
+	return -1;
 }

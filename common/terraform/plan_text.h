@@ -8,8 +8,8 @@
 
 #include "common/json/json.h"
 
-/* Whole numbers of more than 63 bits become floating-point numbers; the other numbers keep their kind. A new
- * reference, or NULL if the text can't be parsed or is no object. */
-json_t *plan_parse(const char *text, size_t len);
+/* Whole numbers of more than 63 bits become floating-point numbers; the other numbers keep their kind. ERR_MALFORMED if
+ * the text can't be parsed or is no object; other errors of json_document_load. */
+int plan_parse(const char *text, size_t len, struct json_document *ret_plan, struct err *err);
 
 #endif

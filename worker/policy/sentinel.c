@@ -38,19 +38,20 @@ static char *place(const struct policy_set *set, const char *name, const char *s
 
 /* ---- shared data ---- */
 
-static int read_plan(int fd, json_t **ret_plan, struct err *err)
+static int read_plan(int fd, struct json_document *ret_plan, struct err *err)
 {
 	struct stat info;
 	void *text;
+	int result;
 
 	if (fstat(fd, &info) < 0)
 		return err_errno(err, "the plan");
 	text = info.st_size > 0 ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	if (text == MAP_FAILED)
 		return err_set(err, ERR_INVALID, "there is no plan to read");
-	*ret_plan = plan_parse(text, (size_t)info.st_size);
+	result = plan_parse(text, (size_t)info.st_size, ret_plan, err);
 	munmap(text, (size_t)info.st_size);
-	return *ret_plan ? 0 : err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
+	return result;
 }
 
 static int write_mock(const struct shared *shared, const struct mock *mock, const json_t *plan, struct err *err)
@@ -68,12 +69,12 @@ static int write_mock(const struct shared *shared, const struct mock *mock, cons
 
 static int share(const struct shared *shared, struct err *err)
 {
-	json_auto_t *plan = NULL;
+	_cleanup_(json_document_release) struct json_document plan = JSON_NO_DOCUMENT;
 
 	if (read_plan(shared->plan, &plan, err) < 0)
 		return -1;
 	for (size_t i = 0; i < mock_count; i++)
-		if (write_mock(shared, &mocks[i], plan, err) < 0)
+		if (write_mock(shared, &mocks[i], plan.value, err) < 0)
 			return -1;
 	return 0;
 }

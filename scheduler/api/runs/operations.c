@@ -200,7 +200,9 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(buf_release) struct buf plan = BUF_INIT(JSON_LIMIT), schemas = BUF_INIT(JSON_LIMIT);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *plan_json = NULL, *schemas_json = NULL, *secrets = NULL;
+	_cleanup_(json_document_release) struct json_document plan_json = JSON_NO_DOCUMENT;
+	_cleanup_(json_document_release) struct json_document schemas_json = JSON_NO_DOCUMENT;
+	json_auto_t *secrets = NULL;
 	bool plan_there = false, schemas_there = false;
 	const char *run;
 
@@ -212,11 +214,11 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!plan_there || !schemas_there)
 		return respond_empty(res, 204);
-	if (json_parse(buf_str(&plan), plan.len, &plan_json, err) < 0 ||
-		json_parse(buf_str(&schemas), schemas.len, &schemas_json, err) < 0 ||
+	if (json_document_load(&plan_json, buf_str(&plan), plan.len, JSON_REJECT_DUPLICATES, err) < 0 ||
+		json_document_load(&schemas_json, buf_str(&schemas), schemas.len, JSON_REJECT_DUPLICATES, err) < 0 ||
 		run_secrets(req->store, run, &secrets, err) < 0)
 		return -1;
-	return respond_json(res, 200, plan_redact(plan_json, schemas_json, secrets));
+	return respond_json(res, 200, plan_redact(plan_json.value, schemas_json.value, secrets));
 }
 
 /* ---- logs ---- */

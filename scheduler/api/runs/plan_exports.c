@@ -96,7 +96,7 @@ int plan_exports_delete(struct request *req, struct response *res, struct err *e
 
 /* *ret_schemas stays NULL if the plan has none. */
 static int schemas_read(
-	struct request *req, const struct plan_export_row *export, json_t **ret_schemas, struct err *err)
+	struct request *req, const struct plan_export_row *export, struct json_document *ret_schemas, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
 
@@ -104,22 +104,21 @@ static int schemas_read(
 		return 0;
 	if (blob_get(req->store, export->schemas_blob, &text, err) < 0)
 		return -1;
-	return json_parse(buf_str(&text), text.len, ret_schemas, err);
+	return json_document_load(ret_schemas, buf_str(&text), text.len, JSON_REJECT_DUPLICATES, err);
 }
 
 static int bundle_make(struct request *req, const struct plan_export_row *export, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
-	json_auto_t *plan = NULL, *facts = NULL, *run = NULL, *schemas = NULL;
+	_cleanup_(json_document_release) struct json_document plan = JSON_NO_DOCUMENT, schemas = JSON_NO_DOCUMENT;
+	json_auto_t *facts = NULL, *run = NULL;
 
 	if (blob_get(req->store, export->json_blob, &text, err) < 0 || schemas_read(req, export, &schemas, err) < 0 ||
-		policy_run_facts(req->store, export->run_id, &facts, err) < 0)
+		policy_run_facts(req->store, export->run_id, &facts, err) < 0 ||
+		plan_parse(buf_str(&text), text.len, &plan, err) < 0)
 		return -1;
-	plan = plan_parse(buf_str(&text), text.len);
-	if (!plan)
-		return err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
 	run = policy_run(facts);
-	return mock_bundle_write(&(struct mock_source){plan, run, schemas}, out, err);
+	return mock_bundle_write(&(struct mock_source){plan.value, run, schemas.value}, out, err);
 }
 
 int plan_exports_download(struct request *req, struct response *res, struct err *err)

@@ -29,6 +29,7 @@ static void request_scope(struct request *req)
 static int request_read_body(struct request *req, struct err *err)
 {
 	const struct http_request *http = req->http;
+	struct json_document document;
 
 	if (req->route->format == NO_BODY)
 		return 0;
@@ -42,8 +43,11 @@ static int request_read_body(struct request *req, struct err *err)
 		return 0;
 	if (req->route->format == FORM)
 		return form_parse(http->body.data, http->body.len, &req->body, err);
-	if (json_parse(http->body.data, http->body.len, &req->body, err) < 0)
+	if (json_document_load(
+		    &document, http->body.data, http->body.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, err) < 0)
 		return -1;
+	req->body = document.value;
+	req->body_taken = document.taken;
 	return json_is_object(req->body) ? 0 : err_set(err, ERR_MALFORMED, "the body must be a JSON object");
 }
 
@@ -191,5 +195,5 @@ void exchange_release(struct exchange *exchange)
 	actor_release(&req->actor);
 	path_object_release(&exchange->object);
 	audit_note_release(&exchange->audit);
-	json_decref(req->body);
+	json_document_release(&(struct json_document){req->body, req->body_taken});
 }

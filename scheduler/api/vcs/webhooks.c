@@ -137,12 +137,12 @@ static void name_read(
 	const struct request *req, enum vcs_dialect dialect, struct bytes payload, struct vcs_delivery_name *ret_name)
 {
 	const struct vcs_delivery delivery = delivery_headers(req, dialect);
-	json_auto_t *body = NULL;
+	_cleanup_(json_document_release) struct json_document body = JSON_NO_DOCUMENT;
 	struct err ignored = ERR_INIT;
 
 	if (dialect == VCS_AZURE)
-		json_parse(payload.data, payload.len, &body, &ignored);
-	vcs_delivery_name(&delivery, body, ret_name);
+		json_document_load(&body, payload.data, payload.len, JSON_REJECT_DUPLICATES, &ignored);
+	vcs_delivery_name(&delivery, body.value, ret_name);
 }
 
 /* Fills the row with the delivery if it is proven. Otherwise the item has the error. */

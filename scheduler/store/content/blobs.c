@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "scheduler/store/content/blobs.sql.h"
 #include "scheduler/store/content/contents.h"
 
@@ -12,6 +13,8 @@ enum {
 	PIECE = 256 << 10,         /* bytes of one piece of a blob that is read in parts */
 	SEALED_PIECE = PIECE + 32, /* includes the key's number, the nonce and the tag (common/crypto.h) */
 	CONTEXT_SIZE = ID_SIZE + 24,
+	SMALL = 1 << 20, /* bytes of a content that is read without more ado */
+	COPIES = 4, /* of a content that is read: the hexadecimal digits of PostgreSQL's answer, sealed and opened */
 };
 
 /* ---- writing ---- */
@@ -143,17 +146,44 @@ static int not_here(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "the content is not here");
 }
 
-int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+int blob_read_within(struct store *store, blob_read_fn read, const void *data, struct buf *out, struct err *err)
+{
+	long long size = 0;
+	size_t needed;
+	int result;
+
+	if (read(store, data, SMALL, out, &size, err) < 0)
+		return -1;
+	if (size <= SMALL)
+		return 0;
+	needed = (size_t)size * COPIES;
+	if (memory_take(needed, err) < 0)
+		return -1;
+	result = read(store, data, size, out, &size, err);
+	memory_return(needed);
+	return result;
+}
+
+static int blob_read(
+	struct store *store, const void *data, long long most, struct buf *out, long long *ret_size, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct blob_get_row *row;
 
-	if (db_query(store->db, &rows, err, blob_get, .id = id) < 0)
+	if (db_query(store->db, &rows, err, blob_get, .id = data, .most = most) < 0)
 		return -1;
 	if (!rows.count)
 		return not_here(err);
 	row = row_of(blob_get, &rows, 0);
-	return blob_open(store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
+	*ret_size = row->size;
+	return row->size > most
+		? 0
+		: blob_open(store, &(struct sealed_blob){row->blob_id, row->object_key, row->sealed, NULL}, out, err);
+}
+
+int blob_get(struct store *store, const char *id, struct buf *out, struct err *err)
+{
+	return blob_read_within(store, blob_read, id, out, err);
 }
 
 /* Consecutive pieces of a blob. */

@@ -25,7 +25,8 @@ int blob_put_shared(struct store *store, const void *bytes, size_t len, struct i
 struct id blob_shared_id(struct store *store, const char *sha256_hex);
 /* Stores bytes that are read in parts. Each piece is sealed by itself. */
 int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct id *ret_id, struct err *err);
-/* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). */
+/* Appends the bytes. ERR_NOT_FOUND if there is no such blob (a NULL id too). ERR_UNAVAILABLE and ERR_TOO_LARGE of
+ * memory_take. */
 int blob_get(struct store *store, const char *id, struct buf *out, struct err *err);
 /* The columns of :blob_select. Borrowed from the rows. */
 struct sealed_blob {
@@ -33,6 +34,14 @@ struct sealed_blob {
 	struct db_hex sealed;
 	const char *use; /* the use of blob_add_as; NULL: none */
 };
+/*
+ * Reads a content in one round trip if it is small. A large one is read when there is memory for its copies
+ * (common/memory.h), in a second one. `read` queries the row with `most`, sets *ret_size to the row's size, and opens
+ * the content unless that is more than `most`.
+ */
+typedef int (*blob_read_fn)(
+	struct store *store, const void *data, long long most, struct buf *out, long long *ret_size, struct err *err);
+int blob_read_within(struct store *store, blob_read_fn read, const void *data, struct buf *out, struct err *err);
 /* The same for a blob that a statement has read. */
 int blob_open(struct store *store, const struct sealed_blob *blob, struct buf *out, struct err *err);
 /* Appends the bytes that seal the same content with the first key, for the blob of that id. */

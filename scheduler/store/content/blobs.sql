@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: blob_select()
--- The columns of struct sealed_blob, for a statement that reads blobs as b.
-select b.id as blob_id, b.object_key, b.bytes_sealed as sealed;
+-- The columns of struct sealed_blob, for a statement that reads blobs as b. Of a blob of more than :most bytes, the
+-- bytes are null (blob_read_within).
+select b.id as blob_id, b.object_key, b.size, case when b.size <= :most then b.bytes_sealed end as sealed;
 
 -- statement: blob_insert
 -- Stores sealed bytes, unless there is a blob of that id.
@@ -20,8 +21,8 @@ select 1 from blobs where id = :id for key share;
 -- statement: blob_get
 -- A blob by its id.
 -- index: blobs_pkey
--- takes: id text
--- gives: blob_id text null, object_key text null, sealed bytea null
+-- takes: id text, most bigint
+-- gives: blob_id text, object_key text null, size bigint, sealed bytea null
 :blob_select() from blobs b where b.id = :id;
 
 -- statement: blob_pieces_read

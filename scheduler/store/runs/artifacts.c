@@ -25,22 +25,30 @@ static const struct db_statement *const statements[] = {
 	[ARTIFACT_INIT] = &artifact_init_statement,
 };
 
-int artifact_of_job(
-	struct store *store, const struct artifact_request *request, struct buf *out, bool *ret_there, struct err *err)
+struct artifact_read {
+	const struct artifact_request *request;
+	bool *there;
+};
+
+static int artifact_read(
+	struct store *store, const void *data, long long most, struct buf *out, long long *ret_size, struct err *err)
 {
+	const struct artifact_read *reading = data;
+	const struct artifact_request *request = reading->request;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct artifact_row *row;
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(request->token), strlen(text_or_empty(request->token)), hash);
 	if (db_query_one_of(store->db, &rows, err, statements[request->artifact], artifact_configuration,
-		    .job_id = request->job_id, .hash = hash) < 0)
+		    .job_id = request->job_id, .hash = hash, .most = most) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	row = row_of(artifact, &rows, 0);
-	*ret_there = row->blob_id;
-	if (!*ret_there)
+	*reading->there = row->blob_id;
+	*ret_size = row->size;
+	if (!row->blob_id || row->size > most)
 		return 0;
 	if (request->artifact != ARTIFACT_STATE)
 		return blob_open(
@@ -51,6 +59,12 @@ int artifact_of_job(
 			.base_id = row->base_id,
 			.difference = row->difference_sealed},
 		out, err);
+}
+
+int artifact_of_job(
+	struct store *store, const struct artifact_request *request, struct buf *out, bool *ret_there, struct err *err)
+{
+	return blob_read_within(store, artifact_read, &(struct artifact_read){request, ret_there}, out, err);
 }
 
 /* ---- small inputs of many jobs ---- */

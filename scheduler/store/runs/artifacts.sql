@@ -12,7 +12,7 @@ from operations o
 where o.id = :plan_id;
 
 -- shape: artifact
--- blob_id text null, object_key text null, sealed bytea null, state_id text null optional,
+-- blob_id text null, object_key text null, size bigint null, sealed bytea null, state_id text null optional,
 -- base_id text null optional, difference_sealed bytea null optional
 
 -- fragment: claimed_job()
@@ -28,7 +28,7 @@ left join blobs b on b.id = o.blob_id :claimed_job();
 
 -- statement: artifact_configuration
 -- The files of the run's configuration.
--- takes: job_id text, hash text
+-- takes: job_id text, hash text, most bigint
 -- gives: artifact
 :blob_select()
 from jobs j

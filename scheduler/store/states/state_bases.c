@@ -54,23 +54,32 @@ int sealed_state_open(struct store *store, const struct sealed_state *state, str
 	return result;
 }
 
-int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err)
+static int content_read(
+	struct store *store, const void *data, long long most, struct buf *out, long long *ret_size, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct state_content_row *row = NULL;
 
-	if (db_query(store->db, &rows, err, state_content, .state_id = state_id) < 0)
+	if (db_query(store->db, &rows, err, state_content, .state_id = data, .most = most) < 0)
 		return -1;
 	if (rows.count)
 		row = row_of(state_content, &rows, 0);
 	if (!row || !row->blob_id)
 		return err_set(err, ERR_NOT_FOUND, "the state version has no content");
+	*ret_size = row->size;
+	if (row->size > most)
+		return 0;
 	return sealed_state_open(store,
 		&(struct sealed_state){.id = row->state_id,
 			.blob = {row->blob_id, row->object_key, row->sealed, NULL},
 			.base_id = row->base_id,
 			.difference = row->difference_sealed},
 		out, err);
+}
+
+int state_content(struct store *store, const char *state_id, struct buf *out, struct err *err)
+{
+	return blob_read_within(store, content_read, state_id, out, err);
 }
 
 /* ---- writing ---- */

@@ -2,9 +2,10 @@
 
 -- fragment: state_content_select()
 -- The columns of struct sealed_state, for a statement that reads state_versions as s, blobs as b and
--- state_bases as x.
-select b.id as blob_id, b.object_key, b.bytes_sealed as sealed, s.id as state_id, x.blob_id as base_id,
-    x.difference_sealed;
+-- state_bases as x. Of a state or a blob of more than :most bytes, the bytes are null (blob_read_within).
+select b.id as blob_id, b.object_key, greatest(b.size, s.size) as size,
+    case when greatest(b.size, s.size) <= :most then b.bytes_sealed end as sealed, s.id as state_id,
+    x.blob_id as base_id, x.difference_sealed;
 
 -- fragment: state_content_join()
 -- Joins blobs and state_bases with state_versions as s.
@@ -13,9 +14,9 @@ left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id;
 
 -- statement: state_content
 -- index: blobs_pkey, state_bases_pkey, state_versions_pkey
--- takes: state_id text
--- gives: blob_id text null, object_key text null, sealed bytea null, state_id text, base_id text null,
--- difference_sealed bytea null
+-- takes: state_id text, most bigint
+-- gives: blob_id text null, object_key text null, size bigint null, sealed bytea null, state_id text,
+-- base_id text null, difference_sealed bytea null
 :state_content_select() from state_versions s :state_content_join() where s.id = :state_id;
 
 -- statement: state_differences_write

@@ -9,11 +9,16 @@ enum { STATE_FORMAT = 4 };
 
 /* Terraform's numbers are unbounded, and its strings may contain a zero. Numbers that do not fit an integer are read as
  * reals: the facts are for display, and the bytes are stored unchanged. */
-static json_t *parse(const void *bytes, size_t len)
+static int parse(const void *bytes, size_t len, struct json_document *ret_document, struct err *err)
 {
-	json_t *document = json_loadb(bytes, len, JSON_ALLOW_NUL, NULL);
+	struct err first = ERR_INIT;
 
-	return document ? document : json_loadb(bytes, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	if (json_document_load(ret_document, bytes, len, JSON_ALLOW_NUL, &first) == 0)
+		return 0;
+	if (first.kind == ERR_MALFORMED)
+		return json_document_load(ret_document, bytes, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, err);
+	*err = first;
+	return -1;
 }
 
 static bool whole_number(const json_t *value, long long *ret_number)
@@ -26,14 +31,18 @@ static bool whole_number(const json_t *value, long long *ret_number)
 
 int state_parse(const void *bytes, size_t len, struct state_facts *ret_facts, struct err *err)
 {
-	struct state_facts facts = {.document = parse(bytes, len)};
+	struct state_facts facts = {.serial = 0};
+	const json_t *document;
 	long long version = 0;
 
-	facts.lineage = json_string_at(facts.document, "lineage");
-	facts.terraform_version = json_string_at(facts.document, "terraform_version");
-	facts.outputs = json_at(facts.document, "outputs");
-	if (!whole_number(json_at(facts.document, "version"), &version) || version != STATE_FORMAT ||
-		!whole_number(json_at(facts.document, "serial"), &facts.serial) || !facts.lineage) {
+	if (parse(bytes, len, &facts.document, err) < 0 && err->kind != ERR_MALFORMED)
+		return -1;
+	document = facts.document.value;
+	facts.lineage = json_string_at(document, "lineage");
+	facts.terraform_version = json_string_at(document, "terraform_version");
+	facts.outputs = json_at(document, "outputs");
+	if (!whole_number(json_at(document, "version"), &version) || version != STATE_FORMAT ||
+		!whole_number(json_at(document, "serial"), &facts.serial) || !facts.lineage) {
 		state_facts_release(&facts);
 		return err_set(err, ERR_INVALID, "this is no terraform state of version %d", STATE_FORMAT);
 	}
@@ -43,8 +52,7 @@ int state_parse(const void *bytes, size_t len, struct state_facts *ret_facts, st
 
 void state_facts_release(struct state_facts *facts)
 {
-	json_decref(facts->document);
-	facts->document = NULL;
+	json_document_release(&facts->document);
 }
 
 static json_t *resource_summary(const json_t *resource)
@@ -65,7 +73,7 @@ json_t *state_resources(const struct state_facts *facts)
 	const json_t *resource;
 	size_t i;
 
-	json_array_foreach(json_at(facts->document, "resources"), i, resource)
+	json_array_foreach(json_at(facts->document.value, "resources"), i, resource)
 	{
 		if (json_array_size(json_at(resource, "instances")))
 			json_array_append_new(summary, resource_summary(resource));
@@ -173,7 +181,7 @@ json_t *state_instances(const struct state_facts *facts)
 	const json_t *resource;
 	size_t i;
 
-	json_array_foreach(json_at(facts->document, "resources"), i, resource)
+	json_array_foreach(json_at(facts->document.value, "resources"), i, resource)
 	{
 		if (text_equal(json_string_at(resource, "mode"), "managed"))
 			instances_add(list, resource);

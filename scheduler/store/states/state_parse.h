@@ -9,14 +9,15 @@
 struct err;
 
 struct state_facts {
-	json_t *document; /* owned */
+	struct json_document document; /* owned */
 	long long serial;
 	const char *lineage;           /* borrowed from the document */
 	const char *terraform_version; /* borrowed; may be NULL */
 	const json_t *outputs;         /* borrowed: name -> {value, type, sensitive}; may be NULL */
 };
 
-/* ERR_INVALID unless it is a state of version 4 with a serial and a lineage. */
+/* ERR_INVALID unless it is a state of version 4 with a serial and a lineage; ERR_TOO_LARGE and ERR_UNAVAILABLE of
+ * json_document_load. */
 int state_parse(const void *bytes, size_t len, struct state_facts *ret_facts, struct err *err);
 void state_facts_release(struct state_facts *facts);
 

@@ -19,7 +19,7 @@ static int settling_read(const struct settling *s, struct rows *ret_rows, struct
 {
 	if (db_query(s->store->db, NULL, err, state_settle_lock, .state_id = s->state_id) < 0)
 		return -1;
-	return db_query(s->store->db, ret_rows, err, state_settle_read, .state_id = s->state_id);
+	return db_query(s->store->db, ret_rows, err, state_settle_read, .state_id = s->state_id, .most = INT64_MAX);
 }
 
 static int whole_write(const struct settling *s, const struct state_settle_read_row *old, const struct buf *content,

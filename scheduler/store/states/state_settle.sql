@@ -11,10 +11,10 @@ for no key update;
 
 -- statement: state_settle_read
 -- The state version and its content. No row: it is whole already, or its job has not ended.
--- takes: state_id text
--- gives: blob_id text null, object_key text null, sealed bytea null, state_id text, base_id text null,
--- difference_sealed bytea null, status text, recovered boolean, rollback_id text null, workspace_id text,
--- run_id text null, job_id text null, created_by text null, at text, current boolean
+-- takes: state_id text, most bigint
+-- gives: blob_id text null, object_key text null, size bigint null, sealed bytea null, state_id text,
+-- base_id text null, difference_sealed bytea null, status text, recovered boolean, rollback_id text null,
+-- workspace_id text, run_id text null, job_id text null, created_by text null, at text, current boolean
 :state_content_select(), s.status, s.recovered, s.rollback_id, s.workspace_id, s.run_id, s.job_id,
     s.created_by, s.created_at::text as at, w.current_state_id = s.id as current
 from state_versions s

@@ -39,9 +39,11 @@ static int json_put_in(void *data, struct err *err)
 int state_json_put(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)
 {
 	struct json_form form = {store, id, bytes, len};
-	json_auto_t *document = NULL;
+	_cleanup_(json_document_release) struct json_document document = JSON_NO_DOCUMENT;
 
-	if (json_parse(bytes, len, &document, err) < 0 || !json_is_object(document))
+	if (json_document_load(&document, bytes, len, JSON_REJECT_DUPLICATES, err) < 0 && err->kind != ERR_MALFORMED)
+		return -1;
+	if (!json_is_object(document.value))
 		return err_set(err, ERR_INVALID, "the state's JSON form is no JSON object");
 	return db_transaction(store->db, json_put_in, &form, err);
 }

@@ -43,11 +43,20 @@ def test_a_large_unauthorized_body_is_not_kept_in_memory(api, scheduler):
     assert peak_memory(server) - before < LARGE // 2
 
 
+def test_a_document_of_many_small_values_is_refused_before_it_is_parsed(api, scheduler):
+    """Each value of two bytes and a comma takes some 230 bytes in memory."""
+    server = scheduler.all[0]
+    before = peak_memory(server)
+    answer = api.call("POST", "workspaces/ws-nobody/state-versions", b'{"data":[' + b"{}," * (9 << 20) + b"{}]}")
+    assert answer.status == 413 and "MiB of memory, and the limit is 2048 MiB" in answer.errors()
+    assert peak_memory(server) - before < 256 << 20
+
+
 def connections_that_read_content(database):
     """The number of the scheduler's connections whose last statement read a content, of any size."""
     with psycopg.connect(database) as connection:
         return connection.execute("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
-                                  "and query like '%bytes_sealed as sealed%'").fetchone()[0]
+                                  "and query like '%bytes_sealed end as sealed%'").fetchone()[0]
 
 
 def test_connections_are_closed_after_reading_large_content(api, scheduler, database):

@@ -9,6 +9,7 @@
 
 #include "common/base.h"
 #include "common/buf.h"
+#include "common/err.h"
 #include "common/terraform/mocks.h"
 #include "common/terraform/plan_text.h"
 #include "common/terraform/v1/mocks.h"
@@ -328,11 +329,14 @@ static void assert_equals_mock(const char *plan, const struct mock *mock, const 
 static void v1_equals_its_mock(const char *plan, const char *schemas, size_t number, const char *name)
 {
 	_cleanup_(buf_release) struct buf source = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
-	json_auto_t *parsed = plan_parse(plan, strlen(plan)), *types = schemas ? json_loads(schemas, 0, NULL) : NULL;
+	_cleanup_(json_document_release) struct json_document parsed = JSON_NO_DOCUMENT;
+	json_auto_t *types = schemas ? json_loads(schemas, 0, NULL) : NULL;
 	const char *const *fields = v1_imports[number].fields;
+	struct err err = ERR_INIT;
 	struct policy policy;
 
-	assert_int_equal(v1_mock_write(&v1_mocks[number], parsed, types, &source), 0);
+	assert_int_equal(plan_parse(plan, strlen(plan), &parsed, &err), 0);
+	assert_int_equal(v1_mock_write(&v1_mocks[number], parsed.value, types, &source), 0);
 	assert_string_equal(v1_mocks[number].imports[0], v1_imports[number].name);
 	buf_printf(&text, "import \"%s\" as a\nimport \"mock\" as b\nx = []\n", v1_imports[number].name);
 	for (size_t i = 0; fields[i]; i++)
@@ -381,7 +385,8 @@ static void a_mock_has_a_bound(void **state)
 	enum { DEPTH = 1000, NAME = 1000, LEAVES = 1000 };
 	_cleanup_(buf_release) struct buf plan = BUF_INIT(1 << 24), out = BUF_INIT((size_t)1 << 32);
 	_cleanup_(freep) char *name = mem_new(NAME + 1, 1);
-	json_auto_t *parsed = NULL;
+	_cleanup_(json_document_release) struct json_document parsed = JSON_NO_DOCUMENT;
+	struct err err = ERR_INIT;
 
 	(void)state;
 	memset(name, 'k', NAME);
@@ -395,9 +400,8 @@ static void a_mock_has_a_bound(void **state)
 	for (size_t i = 0; i < DEPTH; i++)
 		buf_text(&plan, "}");
 	buf_text(&plan, "}}]}");
-	parsed = plan_parse(buf_str(&plan), plan.len);
-	assert_non_null(parsed);
-	assert_int_equal(v1_mock_write(&v1_mocks[0], parsed, NULL, &out), -1);
+	assert_int_equal(plan_parse(buf_str(&plan), plan.len, &parsed, &err), 0);
+	assert_int_equal(v1_mock_write(&v1_mocks[0], parsed.value, NULL, &out), -1);
 }
 
 static void imports_of_real_plans_equal_their_mocks(void **state)

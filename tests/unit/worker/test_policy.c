@@ -223,13 +223,14 @@ static void wide_numbers_of_a_plan_change_no_others(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		size_t len = strlen(rows[i][0]);
 		char *exact = mem_new(len + 1, 1);
-		json_auto_t *plan = NULL;
+		_cleanup_(json_document_release) struct json_document plan = JSON_NO_DOCUMENT;
 		_cleanup_(freep) char *text = NULL;
+		struct err err = ERR_INIT;
 
 		memcpy(exact, rows[i][0], len);
-		plan = plan_parse(exact, len);
+		plan_parse(exact, len, &plan, &err);
 		free(exact);
-		text = plan ? json_dumps(plan, JSON_COMPACT) : NULL;
+		text = plan.value ? json_dumps(plan.value, JSON_COMPACT) : NULL;
 		assert_int_equal(text == NULL, rows[i][1] == NULL);
 		if (text)
 			assert_string_equal(text, rows[i][1]);
