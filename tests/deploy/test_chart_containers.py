@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The containers of the chart start with their environment, secrets, account and read-only root, and do a run."""
 
 import json
