@@ -29,7 +29,7 @@ class Failure(Exception):
     def __init__(self, method, path, status, text):
         if "://" in path:  # a link with a signature or a token in it
             path = "/".join(path.split("/")[:3]) + "/..."
-        super().__init__(f"{method} {path.partition('?')[0]}: {status or 'no answer'} {text}".rstrip())
+        super().__init__(f"{method} {path.partition('?')[0]}: " + " ".join(str(one) for one in (status, text) if one))
         self.status, self.text = status, text
 
 
@@ -182,7 +182,7 @@ class Client:
                 self.drop(url)
                 last = (0, type(why).__name__)
                 if method == "POST" and not repeat:
-                    raise Unclear(method, path, *last) from None
+                    raise Unclear(method, path, 0, f"no answer: {last[1]}") from None
                 continue
             self.pace.limit(answer.getheader("X-RateLimit-Limit"))
             self.local.headers = answer.headers
@@ -197,7 +197,7 @@ class Client:
                 raise Unclear(method, path, *last)
         if last[0] == 401:
             raise Failure(method, path, 401, f"{self.side}, {self.url}, refuses the token")
-        raise Failure(method, path, last[0], last[1] if last[0] else f"from {self.side}, {self.url}: {last[1]}")
+        raise Failure(method, path, last[0], last[1] if last[0] else f"no answer from {self.side}, {self.url}: {last[1]}")
 
     def follow(self, method, url, body, media):
         for _ in range(5):
