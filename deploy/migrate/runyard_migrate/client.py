@@ -244,9 +244,10 @@ class Client:
         return self.call("GET", path)
 
     def list(self, path):
-        """All resources of a list, each once. A list that changed while its pages were read is read again."""
+        """All resources of a list, each once. A list that changed while its pages were read is read again: an element that slid
+        to an earlier page is missing."""
         for _ in range(4):
-            found, total, number = {}, None, 1
+            found, totals, number = {}, set(), 1
             while number:
                 mark = "&" if "?" in path else "?"
                 answer = self.get(f"{path}{mark}page%5Bnumber%5D={number}&page%5Bsize%5D=100")
@@ -254,7 +255,9 @@ class Client:
                 for one in data if isinstance(data, list) else [data] if data else []:
                     found[one.get("type"), one.get("id") or json.dumps(one, sort_keys=True)] = one
                 pages = (answer.get("meta") or {}).get("pagination") or {}
-                total, number = pages.get("total-count"), pages.get("next-page")
-            if total is None or total == len(found):
-                break
-        return list(found.values())
+                totals.add(pages.get("total-count"))
+                number = pages.get("next-page")
+            if totals <= {None, len(found)}:
+                return list(found.values())
+        said = " or ".join(str(one) for one in sorted(totals - {None}))
+        raise Failure("GET", path, 0, f"the list says {said} elements and has {len(found)}: it changed each time it was read. Run the command again")

@@ -131,7 +131,10 @@ class Writer:
             except Unclear as why:
                 last = why
                 time.sleep(min(8, 0.5 * 2 ** attempt))
-                there = self.look(item)
+                try:
+                    there = self.look(item)
+                except Failure:
+                    raise why from None  # it may exist
                 if there:
                     return {"data": there}
             except Failure as why:

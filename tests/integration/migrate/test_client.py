@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The client of the API: pages, and where links and redirections lead. Without servers."""
+
+import re
+import sys
+import types
+
+import pytest
+
+from support.migration import PACKAGE
+
+sys.path.insert(0, str(PACKAGE))
+from runyard_migrate.client import Client, Failure, Unclear  # noqa: E402
+from runyard_migrate.writer import Writer  # noqa: E402
+
+
+class Paged(Client):
+    """A server with a list. change(elements) is called after each first page, as long as there are such functions."""
+
+    def __init__(self, elements, *changes):
+        super().__init__("https://tfe.example.com", "token")
+        self.elements, self.changes = [{"type": "workspaces", "id": f"ws-{number}"} for number in range(elements)], list(changes)
+
+    def get(self, path):
+        number = int(re.search(r"number%5D=(\d+)", path)[1])
+        total, data = len(self.elements), self.elements[(number - 1) * 100:number * 100]
+        if number == 1 and self.changes:
+            self.changes.pop(0)(self.elements)
+        return {"data": data, "meta": {"pagination": {"total-count": total, "next-page": number + 1 if number * 100 < total else None}}}
+
+
+def remove(elements):
+    del elements[3]
+
+
+def test_a_list_that_loses_an_element_between_pages_is_read_again():
+    client = Paged(150, remove)
+    assert [one["id"] for one in client.list("workspaces")] == [one["id"] for one in client.elements]
+
+
+def test_a_list_that_always_changes_is_not_taken_for_complete():
+    with pytest.raises(Failure, match="GET workspaces: the list says 146 or 147 elements and has 146: it changed"):
+        Paged(150, *[remove] * 4).list("workspaces")
+
+
+def test_a_list_without_a_total_is_complete_after_its_last_page():
+    client = Paged(150)
+    answers, client.get = client.get, lambda path: {**answers(path), "meta": {"pagination": {"next-page": 2 if "number%5D=1" in path else None}}}
+    assert len(client.list("workspaces")) == 150
+
+
+def test_a_creation_without_an_answer_stays_unclear_if_the_list_cannot_be_read(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+    def call(method, path, body):
+        raise Unclear(method, path, 0, "no answer: TimeoutError")
+
+    def look(item):
+        raise Failure("GET", "workspaces", 503, "")
+    writer = types.SimpleNamespace(client=types.SimpleNamespace(call=call), look=look)
+    with pytest.raises(Unclear):
+        Writer.post(writer, None, "workspaces", {})
