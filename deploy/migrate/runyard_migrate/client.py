@@ -98,6 +98,7 @@ class Client:
             raise Failure("GET", url, 0, "is no address of a server")
         self.url, self.token, self.read_only, self.timeout = url.rstrip("/"), token, read_only, timeout
         self.pace, self.local = Pace(rate), threading.local()
+        self.encrypted = parts.scheme == "https"
         self.trust = ssl.create_default_context(cafile=cafile)
         self.requests, self.writes = 0, 0
 
@@ -123,6 +124,8 @@ class Client:
     def send(self, method, url, body, headers):
         """Sends a request once. The answer is not read yet."""
         parts = urllib.parse.urlsplit(url)
+        if parts.scheme != "https" and self.encrypted:  # tokens and states are for the server alone
+            raise Failure(method, url, 0, f"{self.side}, {self.url}, leads to an address without TLS, which is refused: mend its links and redirections")
         connection = self.connect(parts.scheme, parts.netloc)
         path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
         if hasattr(body, "seek"):

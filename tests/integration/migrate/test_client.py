@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The client of the API: pages, and where links and redirections lead. Without servers."""
 
+import email.message
 import re
 import sys
 import types
@@ -60,3 +61,63 @@ def test_a_creation_without_an_answer_stays_unclear_if_the_list_cannot_be_read(m
     writer = types.SimpleNamespace(client=types.SimpleNamespace(call=call), look=look)
     with pytest.raises(Unclear):
         Writer.post(writer, None, "workspaces", {})
+
+
+class Answer:
+    length = 0
+
+    def __init__(self, location):
+        self.status, self.headers = 302 if location else 200, email.message.Message()
+        if location:
+            self.headers["Location"] = location
+        self.getheader = self.headers.get
+
+    def read(self, size=0):
+        return b""
+
+
+class Linked(Client):
+    """Servers that redirect: {address: where to}. `sent` are the addresses that were asked, and whether they got the token."""
+
+    def __init__(self, url, redirections):
+        super().__init__(url, "token", side="the source")
+        self.redirections, self.sent = redirections, []
+
+    def connect(self, scheme, netloc):
+        self.at = f"{scheme}://{netloc}"
+        return self
+
+    def request(self, method, path, body, headers):
+        self.sent.append((self.at + path, "Authorization" in headers))
+
+    def getresponse(self):
+        return Answer(self.redirections.get(self.sent[-1][0]))
+
+
+TFE, API = "tfe.example.com", "tfe.example.com/api/v2/state"
+
+
+@pytest.mark.parametrize("url, path, redirections, sent", (
+    (f"https://{TFE}", "state", {f"https://{API}": "https://store.example.com/a?signature=1"}, [(f"https://{API}", True), ("https://store.example.com/a?signature=1", False)]),
+    (f"https://{TFE}", "state", {f"https://{API}": "/files/a"}, [(f"https://{API}", True), (f"https://{TFE}/files/a", True)]),
+    (f"https://{TFE}", f"http://{API}", {}, [(f"https://{API}", True)]),  # the server names itself so, behind a proxy with TLS
+    (f"http://{TFE}", "state", {f"http://{API}": "http://store.example.com/a"}, [(f"http://{API}", True), ("http://store.example.com/a", False)]),
+    (f"http://{TFE}", "state", {f"http://{API}": f"https://{API}"}, [(f"http://{API}", True), (f"https://{API}", True)]),
+))
+def test_links_and_redirections_are_followed(url, path, redirections, sent):
+    client = Linked(url, redirections)
+    client.get(path)
+    assert client.sent == sent
+
+
+@pytest.mark.parametrize("path, redirections", (
+    ("state", {f"https://{API}": f"http://{API}"}),
+    ("state", {f"https://{API}": "http://store.example.com/a"}),
+    (f"http://{TFE}/files/a", {}),
+    ("http://store.example.com/a", {}),
+))
+def test_what_leads_from_https_to_http_is_refused(path, redirections):
+    client = Linked(f"https://{TFE}", redirections)
+    with pytest.raises(Failure, match=f"the source, https://{TFE}, leads to an address without TLS"):
+        client.get(path)
+    assert all(address.startswith("https://") for address, _ in client.sent)
