@@ -5,6 +5,7 @@ Each folder and CLI workspace becomes a workspace. A backend is read by the engi
 the backend's block alone: no providers and no modules are needed, and nothing is written into the code.
 """
 
+import glob
 import gzip
 import os
 import re
@@ -23,7 +24,7 @@ from .inventory import Inventory, Item, key_of
 from .journal import Trouble
 from .kinds import BY_NAME
 
-LEFT_OUT = (".tfstate", ".tfstate.backup", ".tfplan")
+LEFT_OUT = re.compile(r"\.tfstate(?!.*\.(tf|tofu)(\.json)?$)|\.tfplan$")  # states and their backups, but no code
 
 
 class CodeSource:
@@ -31,14 +32,19 @@ class CodeSource:
         self.root, self.options, self.organization, self.progress = Path(options.source).resolve(), options, organization, progress
         if not self.root.is_dir():
             raise Trouble(f"{options.source} is no folder. The address of a server begins with https://")
+        if (options.folder / organization).resolve() == self.root:
+            raise Trouble(f"the working folder {options.folder / organization} is the folder of the code: name another one with --folder")
         self.scratch = tempfile.TemporaryDirectory(prefix="runyard-migrate-")
-        self.files, self.tags, self.places = {}, {}, {}
+        self.files, self.tags, self.places, self.state_paths = {}, {}, {}, set()
 
     # ---- what there is ----
 
     def read(self):
         found = Inventory(self.organization)
-        folders = {folder: [pair for pair in pairs if pair[1].kind == "backend"] for folder, pairs in code.configurations(self.root).items()
+        configurations = code.configurations(self.root)
+        self.state_paths = {(folder / block.attributes["path"]).resolve() for folder, pairs in configurations.items() for _, block in pairs
+                            if block.label == "local" and "path" in block.attributes}
+        folders = {folder: [pair for pair in pairs if pair[1].kind == "backend"] for folder, pairs in configurations.items()
                    if not any(block.kind == "cloud" or block.label == "remote" for _, block in pairs)}
         projects = read_atlantis(self.root, found)
         wanted = {folder: None for folder, pairs in folders.items() if pairs or self.local_states(folder, {})}
@@ -158,12 +164,24 @@ class CodeSource:
         with open(self.files[item.key] if item.kind.content == "state" else self.packed, "rb") as stored:
             shutil.copyfileobj(stored, file)
 
+    def private(self):
+        """Files and folders that people who may download configurations must not get: working folders, files of secrets, local states."""
+        options = self.options
+        named = (options.folder, options.folder / self.organization, options.secrets, options.from_token_file, options.to_token_file)
+        found = {Path(one).resolve() for one in named if one} - {self.root, *self.root.parents}
+        for path in self.state_paths:
+            found.update(one for one in (path, *path.parent.glob(glob.escape(path.name) + ".*backup")) if one.is_file())
+        return found
+
     def archive(self, file):
         """The code as a configuration, with cloud blocks in place of the backends'."""
+        private = self.private()
         with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w|") as archive:
             for path in sorted(self.root.rglob("*")):
                 relative = path.relative_to(self.root)
-                if not path.is_file() or path.is_symlink() or path.name.endswith(LEFT_OUT) or not code.SKIPPED.isdisjoint(relative.parts):
+                if not path.is_file() or path.is_symlink() or LEFT_OUT.search(path.name) or not code.SKIPPED.isdisjoint(relative.parts):
+                    continue
+                if not private.isdisjoint((path, *path.parents)):
                     continue
                 text = path.read_bytes()
                 if path.suffix == ".tf":

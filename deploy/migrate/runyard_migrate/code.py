@@ -12,7 +12,7 @@ HEREDOC = re.compile(r'<<[-~]?"?(\w+)"?[^\n]*\n')
 HEAD = re.compile(r'([A-Za-z_][\w-]*)((?:\s+"(?:[^"\\\n]|\\.)*")*)\s*\Z')
 SOURCE = re.compile(r'\bsource\s*=\s*\Z')
 GENERIC = "localterraform.com"  # stands for the server of the run, in addresses of private modules
-ATTRIBUTE = re.compile(r'^\s*([\w-]+)\s*=\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
+ATTRIBUTE = re.compile(r'(?:^|\{)\s*([\w-]+)\s*=\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
 @dataclass

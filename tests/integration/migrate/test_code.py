@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 """The patches of cloud and backend blocks, and the files of Atlantis: without servers."""
 
+import argparse
+import json
 import subprocess
 import sys
+import tarfile
 
 import pytest
 
@@ -10,6 +13,8 @@ from support.migration import PACKAGE
 
 sys.path.insert(0, str(PACKAGE))
 from runyard_migrate import atlantis, code, content  # noqa: E402
+from runyard_migrate.backends import CodeSource  # noqa: E402
+from runyard_migrate.journal import Trouble  # noqa: E402
 
 CONFIGURATION = '''# terraform { cloud { organization = "in a comment" } }
 locals {
@@ -90,3 +95,47 @@ def test_serial_and_lineage_of_a_state(tmp_path, text):
     with open(tmp_path / "state", "w+b") as file:
         file.write(text)
         assert content.state_head(file) == (12, "abc")
+
+
+STATE = json.dumps({"version": 4, "terraform_version": "1.9.8", "serial": 1, "lineage": "abc", "outputs": {}})
+FILES = {
+    "net/main.tf": 'terraform {\n  backend "local" {}\n}\n', "net/old.tfstate.tf": "# code", "net/terraform.tfstate": STATE,
+    "net/terraform.tfstate.1690000000.backup": STATE, "net/terraform.tfstate_before": STATE, "net/errored.tfstate": STATE, "net/now.tfplan": "a plan",
+    "web/main.tf": 'terraform {\n  backend "local" { path = "../states/web.json" }\n}\n', "states/web.json": STATE, "states/web.json.backup": STATE,
+    "states/web.json.1690000000.backup": STATE, "states/notes.json": "{}",
+    "secrets.json": '{"a key": "a secret"}', "token": "a token"}
+CODE = {"net/main.tf", "net/old.tfstate.tf", "web/main.tf", "states/notes.json"}
+
+
+def code_source(root, organization="acme", **more):
+    options = argparse.Namespace(source=str(root), folder=root / "runyard-migrate", secrets=root / "secrets.json", from_token_file=None, to_token_file=str(root / "token"), parallel=1,
+                                 name_rule="{folder}-{workspace}", backend_config=[], engine="none", target="https://runyard.example.com")
+    vars(options).update(more)
+    return CodeSource(options, organization, lambda text: None)
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+@pytest.mark.parametrize("work", ("runyard-migrate", "."))
+def test_the_uploaded_code_has_no_states_no_secrets_and_not_the_working_folder(tmp_path, work):
+    write(tmp_path, FILES)
+    ids = set()
+    for number in range(2):
+        write(tmp_path, {f"{work}/acme/journal.jsonl": "{}\n" * number, f"{work}/acme/secrets.json": "{}"})
+        source = code_source(tmp_path, folder=tmp_path / work)
+        found = source.read()
+        with tarfile.open(source.packed) as archive:
+            assert set(archive.getnames()) == CODE
+        ids |= {item.id for item in found.of("configurations")}
+    assert {item.name for item in found.of("workspaces")} == {"net", "web"}
+    assert len(ids) == 1  # the journal does not make it another configuration
+
+
+def test_the_code_is_no_working_folder(tmp_path):
+    write(tmp_path, {"acme/main.tf": ""})
+    with pytest.raises(Trouble, match="the working folder .*/acme is the folder of the code: name another one with --folder"):
+        code_source(tmp_path / "acme", folder=tmp_path)
