@@ -42,6 +42,8 @@ class CodeSource:
     def read(self):
         found = Inventory(self.organization)
         configurations = code.configurations(self.root)
+        if not configurations:
+            raise Trouble(f"{self.root} has no configurations. An export that was interrupted has no export.json: run it again")
         self.state_paths = {(folder / block.attributes["path"]).resolve() for folder, pairs in configurations.items() for _, block in pairs
                             if block.label == "local" and "path" in block.attributes}
         folders = {folder: [pair for pair in pairs if pair[1].kind == "backend"] for folder, pairs in configurations.items()

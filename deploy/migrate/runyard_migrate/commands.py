@@ -19,7 +19,7 @@ from .inventory import Inventory, Reader, quoted
 from .journal import Journal, Trouble, read_secrets
 from .writer import Writer
 
-GOOD, INCOMPLETE = 0, 3
+GOOD, FAILED, INCOMPLETE = 0, 1, 3
 
 
 class ApiSource(ApiContent):
@@ -133,10 +133,13 @@ class Migration:
     import_ = apply
 
     def export(self):
+        folder = self.options.folder / self.old
+        if files.is_export(folder):
+            print(f"not exported: {self.old}: {folder} has an export, which is not changed: name another folder with --folder, such as one with the date, or delete it", file=sys.stderr)
+            return FAILED
         inventory = self.source.read()
         if not inventory.items:
             raise Trouble(f"the organization {self.old} cannot be read: {inventory.problems[0]['why']}")
-        folder = self.options.folder / self.old
         wrong = inventory.problems + files.export(self.source, inventory, folder, self.options.parallel, self.progress)
         for row in wrong:
             print(f"cannot be read: {row['object']}: {row['why']}")

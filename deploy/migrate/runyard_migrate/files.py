@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """An organization as files: what `export` writes and `import` reads.
 
-    export.json                                   form and organization
+    export.json                                   form and organization; written last: an interrupted export has none
     objects/KIND.json                             the objects of a kind
     states/WORKSPACE/SERIAL.tfstate               and other contents, by their kinds and keys
 """
@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from .client import LOST, Failure, threads
+from .content import digest
 from .inventory import Inventory, Item, is_revoked, quoted
 from .journal import Trouble, private_file
 from .kinds import BY_NAME
@@ -35,7 +36,7 @@ class FileSource:
         try:
             head = json.loads((self.folder / "export.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise Trouble(f"{folder} is no export: it has no export.json") from None
+            raise Trouble(f"{folder} is no export, or one that was interrupted: it has no export.json") from None
         if head.get("form") != FORM:
             raise Trouble(f"{folder} was written by another version")
         self.name = head["organization"]
@@ -56,13 +57,42 @@ class FileSource:
                 shutil.copyfileobj(stored, file, 1 << 20)
         except FileNotFoundError:
             raise Failure("GET", item.key, 404, "is not in the export") from None
+        if item.facts.get("md5") and item.facts["md5"].lower() != digest(file)[0]:
+            raise Failure("GET", item.key, 0, f"{content_path(self.folder, item)} is not what the source had: export again, into a new folder")
+
+
+def is_export(folder):
+    return (Path(folder) / "export.json").exists()
+
+
+def ids_in(folder):
+    """{key: id} of the objects that an interrupted export wrote."""
+    found = {}
+    for path in (folder / "objects").glob("*.json"):
+        try:
+            found.update((one["key"], one["id"]) for one in json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError):
+            pass  # the file that was being written
+    return found
+
+
+def go_on(folder, holders):
+    """Deletes what an interrupted export wrote, except for the contents of objects whose ids are still the same."""
+    before = ids_in(folder)
+    for item in holders:
+        if not item.id or before.get(item.key) != item.id:
+            content_path(folder, item).unlink(missing_ok=True)
+    for kind in BY_NAME:
+        (folder / "objects" / f"{kind}.json").unlink(missing_ok=True)
 
 
 def export(source, inventory, folder, parallel, progress):
-    """Writes the inventory and all contents. [(object, why)] of contents that could not be read."""
+    """Writes the inventory and all contents into a folder without an export. [(object, why)] of contents that could not be read."""
     folder = Path(folder)
     (folder / "objects").mkdir(parents=True, exist_ok=True, mode=0o700)
     os.chmod(folder, 0o700)
+    holders = [item for item in inventory.items.values() if item.kind.content in ENDS and not is_revoked(item)]
+    go_on(folder, holders)
     kinds = {}
     for item in inventory.items.values():
         kinds.setdefault(item.kind.name, []).append({
@@ -81,16 +111,17 @@ def export(source, inventory, folder, parallel, progress):
         try:
             with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
                 source.fetch(item, file)
+                file.flush()
+                os.fsync(file.fileno())  # an export that goes on after a power failure keeps it
             part.rename(path)
         except (Failure, KeyError, *LOST) as why:
             part.unlink()
             return {"object": item.key, "why": str(why)}
         return None
-    items = [item for item in inventory.items.values() if item.kind.content in ENDS and not is_revoked(item)]
     with threads(parallel) as pool:
         wrong = []
-        for number, one in enumerate(pool.map(content, items), 1):
-            progress(f"contents: {number} of {len(items)}")
+        for number, one in enumerate(pool.map(content, holders), 1):
+            progress(f"contents: {number} of {len(holders)}")
             wrong += [one] if one else []
     with private_file(folder / "export.json") as file:
         json.dump({"form": FORM, "organization": inventory.organization}, file)

@@ -139,3 +139,9 @@ def test_the_code_is_no_working_folder(tmp_path):
     write(tmp_path, {"acme/main.tf": ""})
     with pytest.raises(Trouble, match="the working folder .*/acme is the folder of the code: name another one with --folder"):
         code_source(tmp_path / "acme", folder=tmp_path)
+
+
+def test_an_interrupted_export_is_not_a_folder_of_code(tmp_path):
+    write(tmp_path, {"backup/objects/workspaces.json": "[]"})
+    with pytest.raises(Trouble, match="has no configurations. An export that was interrupted has no export.json"):
+        code_source(tmp_path / "backup", folder=tmp_path / "work").read()
