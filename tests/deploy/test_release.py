@@ -3,6 +3,7 @@
 
 tests/extended/test_release.py makes a whole release."""
 
+import hashlib
 import json
 import os
 import re
@@ -99,6 +100,39 @@ def test_the_provenance_names_every_file_with_its_digest(folder):
 def test_wrong_arguments_are_refused(arguments, message):
     done = subprocess.run([ROOT / "deploy/release", *arguments], capture_output=True, text=True)
     assert done.returncode != 0 and re.search(message, done.stderr)
+
+
+RELEASE = {"runyard-1.2.3.tar.gz": "sources", "debian-12/runyard-worker_1.2.3_amd64.deb": "a package", "runyard-1.2.3.intoto.json": "{}"}
+
+
+def sums_of(files):
+    return "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in files.items())
+
+
+@pytest.mark.parametrize("files, refused", (
+    ({"a.txt": "of others"}, True),
+    ({"1.2.3/" + name: text for name, text in RELEASE.items()}, True),  # a folder of releases
+    ({**RELEASE, "SHA256SUMS": sums_of(RELEASE), "debian-12/notes.txt": "of others"}, True),
+    ({"a.txt": "of others", "SHA256SUMS": sums_of({"a.txt": "of others"})}, True),
+    ({**RELEASE, "SHA256SUMS": sums_of(RELEASE), "SHA256SUMS.asc": "signature"}, False),
+    ({}, False),
+))
+def test_an_output_folder_with_other_files_is_refused(folder, files, refused):
+    """The version, which the sources do not name, keeps a release from being made."""
+    output = folder / "output"
+    for name, text in files.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_text(text)
+    output.mkdir(exist_ok=True)
+    done = subprocess.run([ROOT / "deploy/release", "99.0.0", "--output", output], capture_output=True, text=True)
+    assert done.returncode == 1 and (f"{output} has files that do not belong to a release" in done.stderr) == refused, done.stderr
+    assert {str(path.relative_to(output)): path.read_text() for path in output.rglob("*") if path.is_file()} == files
+
+
+def test_an_output_folder_that_is_a_file_is_refused(folder):
+    (folder / "output").write_text("of others")
+    done = subprocess.run([ROOT / "deploy/release", "99.0.0", "--output", folder / "output"], capture_output=True, text=True)
+    assert done.returncode == 1 and "output is no folder" in done.stderr
 
 
 def test_the_release_names_one_version():
