@@ -36,7 +36,8 @@ from again;
 :requests_again(notifications, 'notification');
 
 -- statement: task_results_time_out
--- Reports the deadlines that no notifier reported within half a minute. seconds: how late each one is.
+-- Reports the deadlines that no notifier reported within half a minute. seconds: how late each one is. A running result
+-- has no due_at while its request is sent: the service called back before it acknowledged, or the request is repeated.
 -- reads: task_results
 -- gives: seconds numeric
 update task_results
@@ -48,7 +49,7 @@ set delivery = 'over', updated_at = now() - interval '1 minute', reported = case
 where reported is null and status in ('pending', 'running')
     and (delivery = 'acknowledged' and due_at < now() - interval '30 seconds'
             or delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')
-returning extract(epoch from now() - case status when 'running' then due_at else give_up_at end) as seconds;
+returning extract(epoch from now() - coalesce(due_at, give_up_at)) as seconds;
 
 -- statement: task_reports_due
 -- Reports that nobody has decided yet. In random order, so that reports that fail each time do not keep others

@@ -50,9 +50,12 @@ def document(status="passed", **attributes):
 
 def claim(scheduler, tokens, **body):
     """A notifier's claim, sent by the test."""
-    data = json.dumps({"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "max": 10, "ids": [], **body}).encode()
+    return notifier_call(scheduler, tokens, "claim", {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "max": 10, "ids": [], **body})
+
+
+def notifier_call(scheduler, tokens, path, body):
     headers = {"Authorization": f"Bearer {tokens['notifier-token']}", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{scheduler.url}/api/notifier/v1/claim", data=data, headers=headers)
+    request = urllib.request.Request(f"{scheduler.url}/api/notifier/v1/{path}", data=json.dumps(body).encode(), headers=headers)
     try:
         with urllib.request.urlopen(request) as answer:
             return Answer(answer.status, answer.headers, answer.read())
@@ -182,3 +185,20 @@ def test_a_claim_stores_the_notifiers_internal_url(api, scheduler, tokens, pendi
 def test_an_invalid_internal_url_is_refused(api, scheduler, tokens, pending_tasks, given):
     assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 422
     assert pending_tasks.connection.execute("select count(*) from notifiers").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("redelivered", [False, True])
+def test_a_running_task_whose_request_is_not_acknowledged_times_out(api, scheduler, tokens, pending_tasks, redelivered):
+    """Its service calls back before it acknowledges, or a user has its request repeated, and then its notifier is lost."""
+    (id,) = pending_tasks.add("http://127.0.0.1:9/x", send=False)
+    (request,) = claim(scheduler.all[0], tokens).json["requests"]
+    callback = {"task-result": id, "token": json.loads(request["body"])["access_token"], "status": "running", "outcomes": None}
+    if redelivered:
+        delivery = {"id": id, "attempt": request["attempt"], "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "acknowledged"}
+        assert notifier_call(scheduler.all[0], tokens, "deliveries", {"deliveries": [delivery]}).status == 200
+    assert notifier_call(scheduler.all[0], tokens, "callbacks", {"callbacks": [callback]}).json["callbacks"][0]["answer"] == 200
+    if redelivered:
+        api.post(f"task-results/{id}/actions/redeliver")
+    assert (pending_tasks.column(id, "status"), pending_tasks.column(id, "due_at")) == ("running", None)
+    pending_tasks.connection.execute("update task_results set give_up_at = now() - interval '1 minute' where id = %s", [id])
+    assert pending_tasks.ended(id) == "unreachable" and scheduler.all[0].ready()
