@@ -149,6 +149,7 @@ static struct item result_item(const struct note *note)
 	return (struct item){.run = note->run,
 		.job = note->job,
 		.attempt = note->attempt,
+		.is_result = true,
 		.event = {.kind = events[note->word], .has_changes = note->flag, .state_owed = note->owed}};
 }
 

@@ -95,21 +95,22 @@ static void job_signal(struct world *w, int run)
 			.mac = job->token});
 }
 
-static void change_save(struct world *w, int run, enum run_event_kind event, const struct verdict *v)
+static void change_save(struct world *w, const struct item *item, const struct verdict *v)
 {
+	const int run = item->run;
 	struct run_row *row = &w->db.runs[run];
 	struct workspace *workspace = &w->db.workspaces[row->workspace];
 	bool held = run_holds(&row->run), holds = run_holds(&v->run);
 
 	row->run = v->run;
 	if (v->holds_workspace && w->plan.flaw != FLAW_HOLD)
-		hold_begin(w, run, event);
+		hold_begin(w, run, item->is_result);
 	if (v->ends_job)
 		row->job = (struct job){.agent = NONE};
 	if (v->starts && stages[v->run.stage].doer == BY_WORKER)
 		job_new(w, run);
 	if (v->retries)
-		job_again(w, run, event == EV_LOST);
+		job_again(w, run, item->event.kind == EV_LOST);
 	if (v->signals)
 		job_signal(w, run);
 	tasks_follow(w, run, v);
@@ -125,15 +126,17 @@ static void change_save(struct world *w, int run, enum run_event_kind event, con
 
 /* ---- the step (runs/transition.c) ---- */
 
-static bool step(struct world *w, int run, const struct run_event *event, unsigned *kicked, const char **ret_refused)
+static bool step(struct world *w, struct item *item, unsigned *kicked)
 {
+	const struct run_event *event = &item->event;
+	const int run = item->run;
 	struct run_row *row = &w->db.runs[run];
 	struct run before = row->run;
 	struct verdict v = run_step(&row->run, event);
 	const char *wrong = v.refused ? NULL : run_check(&v.run);
 	enum trigger trigger;
 
-	*ret_refused = v.refused;
+	item->refused = v.refused;
 	if (v.refused)
 		return false;
 	if (w->plan.flaw == FLAW_CANCEL_AT_ONCE && v.signals) {
@@ -145,7 +148,7 @@ static bool step(struct world *w, int run, const struct run_event *event, unsign
 		check_failed(w, "run-%d + %s breaks invariant %s", run, run_event_name(event->kind), wrong);
 	trigger = trigger_of(&v);
 	row->ends += trigger == TRIGGER_COMPLETED || trigger == TRIGGER_ERRORED;
-	change_save(w, run, event->kind, &v);
+	change_save(w, item, &v);
 	TRACE(w, NULL, "run-%d of workspace-%d: %s -> %s%s", run, row->workspace, run_event_name(event->kind),
 		run_statuses[v.run.status].name, v.run.stopping ? " (stopping)" : "");
 	if (event->kind == EV_TURN)
@@ -160,7 +163,7 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 	const struct run_row *row = &w->db.runs[item->run];
 	const struct attempt now = attempt_now(w, row);
 	const struct attempt_ref ref = {job_id(item->job), item->attempt, item->only_if_lease_over};
-	struct run_event event = item->event;
+	struct run_event *event = &item->event;
 	int losses = 0;
 	bool late = attempt_is_late(&now, &ref);
 
@@ -169,21 +172,21 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 	if (w->plan.flaw == FLAW_LEASE_AGAIN && item->only_if_lease_over && now.claimed && ref.attempt == now.attempt)
 		late = false;
 	if (late) {
-		TRACE(w, NULL, "run-%d: %s of job-%d (attempt %d) is late", item->run, run_event_name(event.kind),
+		TRACE(w, NULL, "run-%d: %s of job-%d (attempt %d) is late", item->run, run_event_name(event->kind),
 			item->job, item->attempt);
 		return;
 	}
-	if (event.kind == EV_LOST && !item->by_worker)
+	if (event->kind == EV_LOST && !item->by_worker)
 		check_lost(w, item->run);
 	if (w->plan.flaw != FLAW_POISON)
-		losses = now.losses + (event.kind == EV_LOST);
-	event.may_retry =
+		losses = now.losses + (event->kind == EV_LOST);
+	event->may_retry =
 		job_may_retry(row->run.stage, now.started, now.attempt, losses) || w->plan.flaw == FLAW_APPLY_AGAIN;
 	/* Maintenance windows: a fifth of the runs is confirmed outside of one. A person opens it (people.c). */
-	event.window_closed = event.kind != EV_OPENED && !w->calm && roll(w, 5) == 0;
-	event.cooled_off = row->cooled_at && row->cooled_at <= w->now;
-	event.started = now.started;
-	item->applied = step(w, item->run, &event, kicked, &item->refused);
+	event->window_closed = event->kind != EV_OPENED && !w->calm && roll(w, 5) == 0;
+	event->cooled_off = row->cooled_at && row->cooled_at <= w->now;
+	event->started = now.started;
+	item->applied = step(w, item, kicked);
 }
 
 /* ---- queues (transition.c, queues_advance) ---- */
@@ -192,15 +195,14 @@ static void queue_step(struct world *w, int run, const struct queue_view *view, 
 {
 	const struct run_row *row = &w->db.runs[run];
 	bool stale = row->base_state != w->db.workspaces[row->workspace].state.id;
-	struct run_event event = {.kind = queue_event(view, &row->run, stale)};
+	struct item item = {.run = run, .job = NONE, .event = {.kind = queue_event(view, &row->run, stale)}};
 	bool queued = row->run.queued;
-	const char *refused;
 	unsigned ignored = 0;
 
-	if (event.kind == EVENT_COUNT)
+	if (item.event.kind == EVENT_COUNT)
 		return;
-	step(w, run, &event, &ignored, &refused);
-	if (event.kind == EV_STALE && queued)
+	step(w, &item, &ignored);
+	if (item.event.kind == EV_STALE && queued)
 		*again |= 1u << row->workspace;
 }
 

@@ -6,7 +6,7 @@
 
 /* ---- holds ---- */
 
-void hold_begin(struct world *w, int run, enum run_event_kind event)
+void hold_begin(struct world *w, int run, bool engine_ended)
 {
 	struct run_row *row = &w->db.runs[run];
 	struct workspace *workspace = &w->db.workspaces[row->workspace];
@@ -14,7 +14,7 @@ void hold_begin(struct world *w, int run, enum run_event_kind event)
 	row->late.job = row->job.number;
 	row->late.token = row->job.token;
 	workspace->hold = (struct hold_row){.exists = true,
-		.engine_ended = event != EV_LOST,
+		.engine_ended = engine_ended,
 		.run = run,
 		.job = row->job.number,
 		.attempt = row->job.attempt.attempt,

@@ -370,6 +370,7 @@ struct item {
 	int run, job, attempt; /* job NONE: for the run, whatever its job is */
 	struct run_event event;
 	bool only_if_lease_over, by_worker;
+	bool is_result; /* a worker reports the end of its job */
 	bool applied;
 	const char *refused;
 };
@@ -392,7 +393,7 @@ enum answer serve_fetch(struct world *w, struct note *note);
 enum answer serve_state(struct world *w, struct note *note);
 enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
-void hold_begin(struct world *w, int run, enum run_event_kind event);
+void hold_begin(struct world *w, int run, bool engine_ended);
 /* store/runs/holds.c, hold_do, and the kick or the message that follows. False if it is refused. */
 bool hold_apply(struct world *w, int workspace, enum hold_event event, const char *what);
 

@@ -148,10 +148,11 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	const struct verdict *verdict = change->verdict;
 	const char *job = change->row->job.id.text;
 
+	/* Only a result proves that terraform has ended: after a lost lease or a fence it may still run. */
 	if (verdict->holds_workspace)
 		add_to(changes, CHANGED_HOLDS,
 			json_pack("{ss ss sb}", "job", job, "event", id_new("re").text, "engine_ended",
-				change->event != EV_LOST));
+				change->result != NULL));
 	if (verdict->ends_job && *job)
 		add_to(changes, CHANGED_ENDED_JOBS, json_pack("{ss}", "id", job));
 	/* The last state of the apply is known now. After the worker was lost, it is the last one received. */

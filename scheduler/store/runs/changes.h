@@ -18,7 +18,7 @@ struct run_change {
 	const char *actor;               /* user id, or NULL */
 	const char *comment;             /* or NULL */
 	const char *reason;              /* a reason for users, or NULL */
-	const struct job_result *result; /* counts of the plan or apply, or NULL */
+	const struct job_result *result; /* of the plan or apply, if its worker reported the end; or NULL */
 	enum run_event_kind event;
 };
 

@@ -14,13 +14,14 @@ left join workspace_holds h on h.run_id = r.id and h.until is not null
 
 -- statement: holds_begin
 -- Begins the holds of an array of {job, event, engine_ended}, with their events. Jobs, workers and workspaces are read
--- by their primary keys; the jobs' ids are an array (db/db.h, "plans").
+-- by their primary keys; the jobs' ids are an array (db/db.h, "plans"). A waiting apply has no worker:
+-- after a failover, its claim may be lost.
 -- index: jobs_pkey, workers_pkey, workspaces_pkey
 -- takes: holds jsonb
 with begun as (
     insert into workspace_holds
         (job_id, workspace_id, run_id, worker, token_hash, until, attempt, worker_id, stop, engine_ended)
-    select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, ''), coalesce(j.token_hash, ''),
+    select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, 'unknown'), coalesce(j.token_hash, ''),
         coalesce(j.deadline, 'infinity'), j.attempt, j.worker_id, j.stop, u.engine_ended
     from jsonb_to_recordset(:holds::jsonb) as u(job text, engine_ended boolean)
     join jobs j on j.id = u.job

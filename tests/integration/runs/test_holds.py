@@ -9,6 +9,7 @@ import uuid
 import pytest
 
 from support.api import Api, ApiError
+from support.api_site import open_api_site
 from support.browser import Browser, Forms
 from support.people import People
 from support.runyard import KEYS, Scheduler
@@ -330,6 +331,27 @@ def test_an_ended_apply_that_owes_its_state_cannot_be_canceled(workspace):
     assert "no terraform of the run is left" in conflict(workspace.api.act, job["run"], "cancel")
     workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
     assert workspace.released(job) == "An operator ended the wait for the last state of the apply."
+
+
+def test_a_fence_does_not_claim_that_terraform_has_ended(postgres):
+    """Commits may be lost: the fenced apply runs on its worker, and of one that waits the claim may be lost."""
+    with open_api_site(postgres) as api_site:
+        workspaces = [Workspace(api_site, api_site.organization(), api_site.fake_worker()) for _ in range(2)]
+        applying, waiting = workspaces
+        job, run = applying.applying(applying.run()), waiting.run()
+        waiting.fake_worker.plan(run)
+        waiting.api.wait_status(run, "apply_queued")
+        options = {"database_url": api_site.database, "keys": KEYS}
+        Scheduler.run_command("new-epoch", **options)
+        for workspace, fenced in ((applying, job["run"]), (waiting, run)):
+            workspace.api.wait_status(fenced, "errored")
+            hold = workspace.shown["attributes"]["hold"]
+            assert (hold["run-id"], hold["worker"], hold["engine-ended"]) == (fenced, "unknown" if workspace is waiting else "fake-worker", False)
+            assert "Its terraform may still run" in workspace.shown["attributes"]["locked-reason"]
+            workspace.api.act(fenced, "cancel")
+        assert applying.heartbeat(job) == (False, True, "cancel") and applying.actions(job) == (False, False)
+        done = Scheduler.run_command("holds", "release", applying.id, "gone", **options)
+        assert done.stderr.startswith("warning: the terraform of the lost apply may still run.")
 
 
 # ---- the page ----
