@@ -15,6 +15,7 @@
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/connections.sql.h"
 #include "scheduler/store/vcs/tokens.h"
@@ -382,9 +383,13 @@ int oauth_clients_update(struct request *req, struct response *res, struct err *
 int oauth_clients_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id;
 
-	if (vcs_connection_in_path(req, &rows, err) < 0 ||
-		vcs_connection_delete(req->store, row_of(vcs_connection, &rows, 0)->id, err) < 0)
+	if (vcs_connection_in_path(req, &rows, err) < 0)
+		return -1;
+	id = row_of(vcs_connection, &rows, 0)->id;
+	if (connection_contents_failed(req->store, id, "The connection to the repository was deleted.", err) < 0 ||
+		vcs_connection_delete(req->store, id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

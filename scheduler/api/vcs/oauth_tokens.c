@@ -5,6 +5,7 @@
 #include "scheduler/api/vcs/connections.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/store/vcs/tokens.h"
 #include "scheduler/store/vcs/tokens.sql.h"
 
@@ -132,9 +133,14 @@ int oauth_tokens_update(struct request *req, struct response *res, struct err *e
 int oauth_tokens_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_token_row *token;
 
-	if (token_in_path(req, &rows, err) < 0 ||
-		vcs_token_delete(req->store, row_of(vcs_token, &rows, 0)->id, err) < 0)
+	if (token_in_path(req, &rows, err) < 0)
+		return -1;
+	token = row_of(vcs_token, &rows, 0);
+	if (connection_contents_failed(req->store, token->connection_id,
+		    "The token of the connection to the repository was deleted.", err) < 0 ||
+		vcs_token_delete(req->store, token->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

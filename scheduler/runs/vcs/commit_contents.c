@@ -95,3 +95,28 @@ int content_failed(struct store *store, const char *content_id, const char *sent
 
 	return db_transaction(store->db, failed_in, &a, err);
 }
+
+struct abandoning {
+	struct store *store;
+	const char *connection_id, *sentence;
+};
+
+static int abandon_in(void *data, struct err *err)
+{
+	const struct abandoning *a = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (vcs_contents_of_connection(a->store, a->connection_id, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		if (content_failed(a->store, row_of(vcs_content_id, &rows, i)->id, a->sentence, err) < 0)
+			return -1;
+	return 0;
+}
+
+int connection_contents_failed(struct store *store, const char *connection_id, const char *sentence, struct err *err)
+{
+	struct abandoning a = {store, connection_id, sentence};
+
+	return db_transaction(store->db, abandon_in, &a, err);
+}

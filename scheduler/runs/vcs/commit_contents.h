@@ -6,7 +6,7 @@
  * The end of a fetch: all runs, policy sets and modules that wait for the content of a commit go on, or end, in one
  * batch.
  *
- * Both functions join the open transaction, or begin one. They lock the content first, then workspaces, so the caller
+ * These functions join the open transaction, or begin one. They lock the content first, then workspaces, so the caller
  * must not hold the lock of a workspace. If the content was deleted meanwhile, they change nothing and return 0. A
  * repeated call has no further effect.
  */
@@ -21,5 +21,8 @@ struct stored_content {
 int content_stored(struct store *store, const struct stored_content *content, struct err *err);
 /* The fetch has failed. The sentence is for users and becomes the error of the runs: "Plan Errored". */
 int content_failed(struct store *store, const char *content_id, const char *sentence, struct err *err);
+/* Fails all contents of the connection's repositories that are waited for. Call it before the repositories are deleted,
+ * in the same transaction: the deletion also deletes the contents and their fetches, so nothing could end the wait. */
+int connection_contents_failed(struct store *store, const char *connection_id, const char *sentence, struct err *err);
 
 #endif

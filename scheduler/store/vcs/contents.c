@@ -70,6 +70,15 @@ int vcs_content_fail(struct store *store, const char *id, const char *sentence, 
 	return db_queue(store->db, err, vcs_configurations_fail, .id = id, .sentence = sentence);
 }
 
+/* The statements after the locks see what was committed while other transactions held them. */
+int vcs_contents_of_connection(struct store *store, const char *connection_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, NULL, err, vcs_contents_lock_repositories, .connection_id = connection_id) < 0 ||
+		db_query(store->db, NULL, err, vcs_contents_lock, .connection_id = connection_id) < 0)
+		return -1;
+	return db_query(store->db, ret_rows, err, vcs_contents_awaited, .connection_id = connection_id);
+}
+
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, vcs_content_runs, .id = id);

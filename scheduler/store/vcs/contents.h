@@ -42,6 +42,9 @@ int vcs_content_store(
 	struct store *store, const struct vcs_content *content, bool *ret_known, bool *ret_differs, struct err *err);
 /* Marks the content, and the configuration versions that wait for it, as errored. */
 int vcs_content_fail(struct store *store, const char *id, const char *sentence, bool *ret_known, struct err *err);
+/* Locks the contents of the connection's repositories, and returns those that something waits for: vcs_content_id_row.
+ * Until the transaction ends, nothing can begin to wait for one of them, and no content is added. */
+int vcs_contents_of_connection(struct store *store, const char *connection_id, struct rows *ret_rows, struct err *err);
 /* Runs of the content that have not ended and have the stage of fetching. */
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 

@@ -147,6 +147,34 @@ select distinct r.id :contents_runs_of(:id) :contents_fetches() order by r.id;
 -- shape: vcs_content_id
 -- id text
 
+-- statement: vcs_contents_lock_repositories
+-- Locks the repositories of the connection: no content can be added to them until the transaction ends.
+-- index: vcs_repositories_connection
+-- takes: connection_id text
+select 1 from vcs_repositories where connection_id = :connection_id order by id for update;
+
+-- statement: vcs_contents_lock
+-- Locks the contents of these repositories.
+-- index: vcs_contents_commit, vcs_repositories_connection
+-- takes: connection_id text
+select 1
+from vcs_contents
+where repository_id = any(array(select id from vcs_repositories where connection_id = :connection_id))
+order by id
+for update;
+
+-- statement: vcs_contents_awaited
+-- The contents of these repositories that a run, a version of a policy set or one of a module waits for.
+-- index: configuration_commits_content, policy_set_version_commits_content, registry_module_versions_content,
+-- run_inputs_configuration, vcs_contents_commit, vcs_repositories_connection
+-- takes: connection_id text
+-- gives: vcs_content_id
+select v.id
+from vcs_contents v
+where v.repository_id = any(array(select id from vcs_repositories where connection_id = :connection_id))
+    and v.state <> 'stored' and :contents_needed(v.id)
+order by v.id;
+
 -- statement: vcs_contents_unused
 -- Locks stored contents, at most :max, with an uploaded configuration version that no open run uses, or without
 -- uploaded configuration versions.

@@ -415,6 +415,36 @@ def test_one_fetch_serves_all_workspaces(vcs, org, git):
                         "where k.sha = %s and c.blob_id is not null", sha) == [(1,)]
 
 
+@pytest.mark.parametrize("deleted, what", [("oauth-clients", "connection"), ("oauth-tokens", "token of the connection")])
+def test_all_that_wait_for_commits_of_a_deleted_connection_end(vcs, org, git, deleted, what):
+    (workspace,) = vcs.ready(vcs.workspace())
+    vcs.finish(workspace)
+    git.hold("fetch")
+    try:
+        before = len(vcs.runs(workspace))
+        sha = vcs.push()
+        vcs.settled()
+        git.claimed("fetch")
+        vcs.push()
+        vcs.settled()
+        runs = [run for run, _, _ in vcs.runs(workspace)[before:]]
+        assert [status(org, run) for run in runs] == ["fetching", "pending"]
+        policies, version = (f"{prefix}-{secrets.token_hex(8)}" for prefix in ("polset", "polsetver"))
+        vcs.site.change("insert into policy_sets (id, organization_id, name, kind) select %s, id, %s, 'opa' from organizations where name = %s", policies, policies, org.organization)
+        vcs.site.change("insert into policy_set_versions (id, policy_set_id, status) values (%s, %s, 'ingressing')", version, policies)
+        vcs.site.change("insert into policy_set_version_commits (policy_set_version_id, content_id, sha) select %s, id, sha from vcs_contents where sha = %s", version, sha)
+        assert org.call("DELETE", f"{deleted}/{vcs.connection if deleted == 'oauth-clients' else vcs.token}").status == 204
+    finally:
+        git.release("fetch")
+    error = f"The {what} to the repository was deleted."
+    for run in runs:
+        assert (status(org, run), org.attributes(f"runs/{run}")["error"]) == ("errored", error)
+    assert vcs.site.ask("select distinct c.status, c.error_message from configuration_versions c join run_inputs i on i.configuration_version_id = c.id "
+                        "where i.run_id = any(%s)", runs) == [("errored", error)]
+    assert vcs.site.ask("select status, error_message from policy_set_versions where id = %s", version) == [("errored", error)]
+    reaches(org, org.run_files(workspace, {"main.tf": ""}), "plan_queued")
+
+
 def test_a_fetch_that_nobody_waits_for_is_given_up(vcs, org, git):
     (workspace,) = vcs.ready(vcs.workspace())
     vcs.finish(workspace)
