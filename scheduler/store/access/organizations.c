@@ -97,19 +97,46 @@ struct deletion {
 	const char *id;
 };
 
-static int delete_in(void *data, struct err *err)
+/* A held workspace stays: its deletion would also delete the hold, and the last state of the apply would be refused. */
+static int workspaces_lock(const struct deletion *d, struct err *err)
 {
-	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	/* Locks workspaces before jobs, as everywhere. */
-	if (db_query(d->store->db, NULL, err, organization_workspaces_lock, .id = d->id) < 0 ||
-		db_query(d->store->db, &rows, err, organization_jobs_lock, .id = d->id) < 0)
+	if (db_query(d->store->db, &rows, err, organization_workspaces_lock, .id = d->id) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const struct organization_workspaces_lock_row *workspace =
+			row_of(organization_workspaces_lock, &rows, i);
+
+		if (workspace->held)
+			return err_set(err, ERR_CONFLICT,
+				"the workspace %s is held until the last state of a lost apply has arrived: "
+				"force-unlock it first",
+				workspace->name);
+	}
+	return 0;
+}
+
+static int jobs_lock(const struct deletion *d, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(d->store->db, &rows, err, organization_jobs_lock, .id = d->id) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		if (row_of(organization_jobs_lock, &rows, i)->applying)
 			return err_set(
 				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
+	return 0;
+}
+
+static int delete_in(void *data, struct err *err)
+{
+	const struct deletion *d = data;
+
+	/* Locks workspaces before jobs, as everywhere. */
+	if (workspaces_lock(d, err) < 0 || jobs_lock(d, err) < 0)
+		return -1;
 	if (db_query(d->store->db, NULL, err, organization_runs_delete, .id = d->id) < 0 ||
 		vcs_removals_add(d->store, &(struct vcs_removals_of){.organization_id = d->id}, err) < 0)
 		return -1;

@@ -48,7 +48,8 @@ struct organization_update {
 	const char *pool_id;      /* or NULL */
 };
 int organization_update(struct store *store, const struct organization_update *update, struct err *err);
-/* Deletes the organization with everything in it, as workspace_delete does. ERR_CONFLICT while an apply runs. */
+/* Deletes the organization with everything in it, as workspace_delete does. ERR_CONFLICT while an apply runs or a
+ * workspace is held. */
 int organization_delete(struct store *store, const char *id, struct err *err);
 /* Columns `pending` and `running`: numbers of jobs that wait and that are claimed. */
 int organization_capacity(struct store *store, const char *id, struct rows *ret_rows, struct err *err);

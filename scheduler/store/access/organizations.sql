@@ -107,7 +107,8 @@ where id = :id;
 -- Locks the organization's workspaces in the order of their ids.
 -- index: workspaces_name
 -- takes: id text
-select 1 from workspaces where organization_id = :id order by id for update;
+-- gives: name text, held boolean
+select name, hold_job_id is not null as held from workspaces where organization_id = :id order by id for update;
 
 -- statement: organization_jobs_lock
 -- Locks the jobs of its current runs. A claim locks its job, so no apply starts between this check and the

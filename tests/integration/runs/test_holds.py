@@ -432,6 +432,16 @@ def test_the_page_needs_permission_and_a_csrf_token(owned, api_site):
     assert "Sign in" in anonymous.text and job["run"] not in anonymous.text
 
 
+def test_an_organization_with_a_held_workspace_is_not_deleted(workspace):
+    """The last state of the apply would have no place any more."""
+    api = workspace.api
+    job = workspace.lost()
+    assert "the workspace network is held until the last state of a lost apply has arrived" in conflict(api.delete, f"organizations/{api.organization}")
+    assert workspace.send(job, state(1, "one")) is None
+    workspace.settle(job)
+    assert api.delete(f"organizations/{api.organization}").status == 204
+
+
 def test_releasing_a_hold_warns_of_its_risk(workspace, api_site):
     job = workspace.lost()
     assert "two of them can change the same resources" in workspace.shown["attributes"]["locked-reason"]
