@@ -46,37 +46,22 @@
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workers/queue_stats.h"
 #include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/lease_grace.h"
 #include "scheduler/store/workers/processes.h"
 
-enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000, MAX_PAUSE_MS = METRICS_SAMPLE_MS / 2 };
+enum { MAX_SWEPT = 100, REASON_SIZE = 512, SHOWN_MS = 300000, MAX_PAUSE_MS = METRICS_SAMPLE_MS / 2 };
 
 struct reaper {
 	struct store store;
 	char *database_url;
 	struct clock_watch clock;
-	bool steady;        /* the last reading of the clock found no step */
-	int64_t watched_ms; /* when leases were last checked; clock_mono_ms, as the next */
-	int64_t grace_ms;   /* until when leases are not ended */
+	bool steady; /* the last reading of the clock found no step */
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
 };
 
 /* ---- leases ---- */
-
-/* While this scheduler or its database was away, workers could not renew their leases. Afterwards, workers get half a
- * lease to send a heartbeat, so that our outage does not end their applies. */
-static bool leases_have_grace(struct reaper *reaper, int64_t now)
-{
-	int64_t half_ms = (int64_t)reaper->store.settings->lease_seconds * 500;
-
-	if (now - reaper->watched_ms > half_ms + AWAY_MS)
-		reaper->grace_ms = now + half_ms;
-	else if (now >= reaper->grace_ms)
-		return false;
-	reaper->watched_ms = now;
-	return true;
-}
 
 static void lease_reason(const struct leases_ended_row *row, char ret_reason[REASON_SIZE])
 {
@@ -369,13 +354,13 @@ static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
 			continue;
 		due[i] = now + sweeps[i].every_ms;
 		leases = sweeps[i].with_clock == sweep_leases;
-		if (leases && leases_have_grace(reaper, now))
+		if (leases && leases_have_grace(reaper->store.settings->lease_seconds))
 			continue;
 		if (sweep_run(reaper, i, &err) < 0)
 			log_warn(
 				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
 		else if (leases)
-			reaper->watched_ms = clock_mono_ms();
+			leases_watched();
 		if (sweeps[i].kind == SWEEP_ONLY_SHOWN)
 			due[i] += pause_after(clock_mono_ms() - now);
 	}
@@ -411,7 +396,6 @@ int reaper_start(const struct reaper_spec *spec, struct reaper **ret_reaper, str
 	struct reaper *reaper = mem_new(1, sizeof(*reaper));
 
 	reaper->store = spec->store;
-	reaper->watched_ms = INT64_MIN / 2;
 	reaper->store.db = db_open(spec->database_url);
 	reaper->database_url = mem_text(spec->database_url);
 	reaper->wake = eventfd(0, EFD_CLOEXEC);

@@ -6,6 +6,7 @@
 #include "proto/messages.h"
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/lease_grace.h"
 #include "scheduler/store/workers/quotas.h"
 #include "scheduler/store/workers/workers.sql.h"
 
@@ -177,7 +178,8 @@ int workers_capabilities(
 	json_t *others;
 
 	if (db_query(store->db, &rows, err, workers_capabilities, .pool_id = pool_id, .worker_id = worker_id,
-		    .lease_seconds = store->settings->lease_seconds, .max_kinds = MAX_KINDS) < 0)
+		    .lease_seconds = store->settings->lease_seconds,
+		    .grace = leases_have_grace(store->settings->lease_seconds), .max_kinds = MAX_KINDS) < 0)
 		return -1;
 	others = json_array();
 	for (int i = 0; i < rows.count; i++)

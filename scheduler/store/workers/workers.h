@@ -51,7 +51,7 @@ struct worker_beat {
  */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err);
 /* The capabilities of the pool's other live workers, drained ones included: an array without duplicates, with null for
- * workers of earlier versions. */
+ * workers of earlier versions. After an absence, silent workers are live, too (lease_grace.h). */
 int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err);
 /* The attempts that their workers must stop: columns worker_id, id (the job's), attempt, stop. */

@@ -223,14 +223,14 @@ group by 1;
 
 -- statement: workers_capabilities
 -- The distinct capabilities of the pool's other live workers, drained ones included. A worker is live until the
--- leases that its last heartbeat renewed expire.
+-- leases that its last heartbeat renewed expire; with `grace`, until it leaves.
 -- index: workers_pool
--- takes: pool_id text, worker_id text, lease_seconds double precision, max_kinds bigint
+-- takes: pool_id text, worker_id text, lease_seconds double precision, grace boolean, max_kinds bigint
 -- gives: capabilities jsonb null
 select distinct capabilities
 from workers
 where pool_id = :pool_id and id <> :worker_id and left_at is null and (not draining or ordered = 'drain')
-    and seen_at > now() - make_interval(secs => :lease_seconds)
+    and (:grace or seen_at > now() - make_interval(secs => :lease_seconds))
 limit :max_kinds;
 
 -- statement: workers_stops

@@ -149,6 +149,19 @@ def test_a_silent_worker_counts_as_available_for_one_lease(fake_worker, api):
     until(lambda: near.claim() == [] and api.status(run) == "errored", "the run ends when the other worker is silent")
 
 
+def test_a_silent_worker_counts_as_available_after_an_outage(scheduler, tokens, request, ask):
+    """After it, another worker's claim may arrive before the worker's heartbeat."""
+    one = scheduler(lease_seconds=600)
+    api = request.getfixturevalue("api")
+    old, new = (FakeWorker(one.url, tokens["agent-token"], capabilities=capabilities) for capabilities in (OLD, NEW))
+    run = start_run(api, "1.5.7")
+    ask("update workers set seen_at = now() - interval '1 hour'")
+    one.restart(kill=True)
+    assert new.claim() == [] and api.status(run) in ("pending", "plan_queued")
+    old.heartbeat()
+    assert claim_one(old)["run"] == run
+
+
 def test_a_worker_that_downloads_engines_gets_any_exact_version(fake_worker, api):
     new, able = fake_worker(NEW), fake_worker([*NEW, "download terraform"])
     run = start_run(api, "1.3.9")
