@@ -50,6 +50,7 @@ class Migration:
         self.client = Client(options.target, options.target_token, cafile=options.ca_file, side="the target", progress=self.progress)
         self.target = ApiSource(self.client, new, options, self.progress)
         self.journal = Journal(options.folder, new, write=options.command not in ("plan", "verify"))
+        self.journal.require(self.place)
 
     def open_source(self):
         if self.options.by_api:
@@ -59,6 +60,17 @@ class Migration:
         if self.options.command == "export":
             raise Trouble("export reads servers")
         return CodeSource(self.options, self.new, self.progress)
+
+    @property
+    def place(self):
+        """What the journal belongs to. An export does not know its server."""
+        if self.options.by_api:
+            source, organization = self.options.source.rstrip("/").lower(), self.old
+        elif isinstance(self.source, FileSource):
+            source, organization = "", self.source.name
+        else:
+            source, organization = str(self.source.root), self.new
+        return {"source": source, "organization": organization, "target": self.client.url.lower()}
 
     def progress(self, text):
         """At most a line in three seconds."""
@@ -74,6 +86,7 @@ class Migration:
         if self.options.by_api and not mine.of("organization"):
             raise Trouble(f"the organization {self.old} cannot be read: {mine.problems[0]['why']}")
         theirs = self.target.read() if self.exists() else Inventory(self.new)
+        self.journal.belong(self.place)  # not before both sides have answered: an address may be mistyped
         live = self.journal.live | self.cut_over_before(mine, theirs)
         foreign = {item.key for item in theirs.of("workspaces") if item.key in mine.items} - self.journal.moved - live
         if self.options.adopt or self.options.command == "verify":

@@ -3,6 +3,7 @@
 
 The journal has a line for each thing that was done. It holds names and ids, never values. Objects that exist at the
 target are found by reading it, so a lost journal only loses the cut-overs and repeats uploads of configurations.
+The line "belongs" names the source and the target, because no other line is true of other servers.
 """
 
 import datetime
@@ -12,6 +13,8 @@ import os
 import stat
 import threading
 from pathlib import Path
+
+ORGANIZATION = "organization/settings"
 
 
 class Trouble(Exception):
@@ -54,6 +57,16 @@ class Journal:
             self.file.write(json.dumps(line) + "\n")
             self.file.flush()
             os.fsync(self.file.fileno())
+
+    def require(self, place):
+        """Refuses the folder of another move. `place` is {source, organization, target}; an export has no source. Journals of version 1.0.0 have no place."""
+        line = self.last(ORGANIZATION, "belongs")
+        if line and any(line[name] != place[name] and not (name == "source" and "" in (line[name], place[name])) for name in place):
+            raise Trouble(f"the working folder {self.folder} belongs to the move of {line['organization']} from {line['source'] or 'an export'} to {line['target']}: name another one with --folder")
+
+    def belong(self, place):
+        if self.writes and not self.last(ORGANIZATION, "belongs"):
+            self.note("belongs", ORGANIZATION, **place)
 
     def last(self, key, *did):
         """The newest line about the object that says one of these, or None."""

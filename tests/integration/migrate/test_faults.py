@@ -82,10 +82,11 @@ def test_a_source_that_fails_and_refuses_all_but_get_is_read_completely(migrate,
     secrets = migrate.fill_secrets()
     there.url, real = target_proxy.url, there.url
     migrate.run("apply", "--secrets", secrets)
-    there.url = real
     assert set(proxy.calls) == {"GET"} and {"POST", "PATCH"} <= set(target_proxy.calls)
     proxy.reply, proxy.fault = usual, lambda method: None
+    target_proxy.reply, target_proxy.fault = lambda method, path: None, lambda method: None
     assert " 0 differ, 0 wait" in migrate.run("verify")
+    there.url = real
     for name in ("network", "storage"):
         assert states_of(there, name) == states_of(migrate.source, name)
 

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MPL-2.0
+"""What a migration does after refusals, kills and changes by others, with two servers in memory."""
+
+import base64
+import hashlib
+import json
+import sys
+
+import pytest
+
+from support.migration import PACKAGE, state_text
+
+sys.path.insert(0, str(PACKAGE))
+from runyard_migrate import __main__ as program  # noqa: E402
+from runyard_migrate import client, commands, content, cutover, inventory, journal, kinds  # noqa: E402
+
+KEY, ID = "workspaces/net", "ws-net"
+OTHERS = "22222222-2222-3333-4444-555555555555"  # a lineage
+
+
+def digest(state):
+    return hashlib.md5(state).hexdigest()
+
+
+class Server:
+    """A client of a server with one workspace. `refusals` are (method, end of the path, status, text)."""
+
+    def __init__(self, url, states=(), reason=None):
+        self.url, self.states, self.reason = url, list(states), reason
+        self.exists, self.held, self.configuration = True, False, None  # held: by another user
+        self.refusals, self.calls, self.before = [], [], lambda method, path: None
+
+    def inventory(self):
+        found = inventory.Inventory("acme")
+        found.add(inventory.Item(kinds.BY_NAME["organization"], "organization/settings", {"name": "acme", "email": "ops@example.com"}, id="acme"))
+        if self.exists:
+            facts = {"locked": self.reason is not None, "locked-reason": self.reason or ""}
+            found.add(inventory.Item(kinds.BY_NAME["workspaces"], KEY, {"name": "net", "execution-mode": "local"}, id=ID, facts=facts))
+            reader = inventory.Reader(self, "acme")
+            for resource in self.resources():
+                found.add(reader.item(kinds.BY_NAME["state-versions"], resource, found.items[KEY]))
+            if self.configuration:
+                found.add(inventory.Item(kinds.BY_NAME["configurations"], KEY + "/configurations/current", {}, {}, KEY, self.configuration))
+        return found
+
+    def resources(self):
+        return [{"id": f"sv-{number}", "type": "state-versions", "attributes": {
+            "serial": json.loads(text)["serial"], "lineage": json.loads(text)["lineage"], "md5": digest(text), "hosted-state-download-url": f"states/{number}"}}
+            for number, text in enumerate(self.states)]
+
+    def call(self, method, path, body=None, to=None, **_):
+        self.before(method, path)
+        self.calls.append((method, path, (body.get("data") or {}).get("attributes") if isinstance(body, dict) else None))
+        for verb, end, status, text in self.refusals:
+            if method == verb and path.endswith(end):
+                raise (client.Unclear if status >= 500 and method == "POST" else client.Failure)(method, path, status, text)
+        return self.answer(method, path, body, to)
+
+    def answer(self, method, path, body, to):
+        if path.endswith("/actions/lock"):
+            if self.reason is not None:
+                raise client.Failure(method, path, 409, "the workspace is already locked")
+            self.reason = body["reason"]
+        elif path.endswith("/actions/unlock"):
+            if self.reason is None or self.held:
+                raise client.Failure(method, path, 409, "the workspace is locked by User alice" if self.held else "the workspace is already unlocked")
+            self.reason = None
+        elif path.endswith("/workspaces") and method == "POST":
+            self.exists = True
+            return {"data": {"id": ID, "type": "workspaces", "attributes": {}}}
+        elif path.endswith("/state-versions") and method == "POST":
+            self.states.append(base64.b64decode(body["data"]["attributes"]["state"]))
+        elif path.startswith("states/"):
+            to.write(self.states[int(path.partition("/")[2])])
+        elif path.startswith("state-versions?"):
+            return {"data": self.resources()[::-1]}
+        elif path.endswith("/current-state-version"):
+            if not self.states:
+                raise client.Failure(method, path, 404, "")
+            return {"data": self.resources()[-1]}
+        elif path == f"workspaces/{ID}" and method == "GET":
+            used = {"data": {"id": self.configuration, "type": "configuration-versions"} if self.configuration else None}
+            return {"data": {"id": ID, "type": "workspaces", "attributes": {"locked": self.reason is not None, "locked-reason": self.reason or ""},
+                             "relationships": {"current-configuration-version": used}}}
+        elif path.endswith("/configuration-versions"):
+            return {"data": {"id": f"cv-{len(self.calls)}", "attributes": {"upload-url": "upload"}}}
+        return {"data": {}}
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def list(self, path):
+        return []
+
+    def wrote(self):
+        return [attributes for method, path, attributes in self.calls if path.endswith("/state-versions") and method == "POST"]
+
+
+class Moving:
+    """Runs commands with one working folder."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self.monkeypatch = folder, monkeypatch
+        self.source, self.target = Server("https://source.example.com", [state_text(5)]), Server("https://target.example.com")
+        self.target.exists = False
+
+    def open(self, command, *arguments, source=None):
+        for side in ("SOURCE", "TARGET"):
+            self.monkeypatch.setenv(f"RUNYARD_{side}_TOKEN", "token")
+        options = program.parser().parse_args([command, "--from", str(source or self.source.url), "--to", self.target.url, "--organization", "acme", "--folder", str(self.folder), "--quiet", *arguments])
+        migration = commands.Migration(program.settle(options), "acme", "acme", {})
+        migration.client = migration.target.client = self.target
+        migration.source.client = self.source
+        migration.source.read, migration.target.read, migration.exists = self.source.inventory, self.target.inventory, lambda: True
+        return migration
+
+    def run(self, command, *arguments):
+        """The exit status."""
+        migration = self.open(command, *arguments)
+        try:
+            return getattr(migration, command.replace("-", "_"))()
+        finally:
+            migration.journal.file.close()
+
+    def note(self, *did, **more):
+        """Lines of an earlier command, which may have been killed after them."""
+        earlier = journal.Journal(self.folder, "acme")
+        for one in did:
+            earlier.note(one, KEY, **more)
+        earlier.file.close()
+
+    def did(self):
+        return [line["did"] for line in map(json.loads, (self.folder / "acme/journal.jsonl").read_text().splitlines()) if line["object"] == KEY]
+
+
+@pytest.fixture
+def moving(tmp_path, monkeypatch):
+    return Moving(tmp_path / "work", monkeypatch)
+
+
+# ---- the working folder ----
+
+def test_a_working_folder_belongs_to_one_move(moving):
+    """What was cut over at a test server was not cut over at the next one."""
+    assert moving.run("apply") == 0 and moving.run("cut-over", "--all") == 0
+    test_server, moving.target = moving.target, Server("https://production.example.com")
+    for command in (("plan",), ("apply",), ("cut-over", "--all"), ("verify",)):
+        with pytest.raises(journal.Trouble, match="belongs to the move of acme from https://source.example.com to https://target.example.com: name another one with --folder"):
+            moving.run(*command)
+    moving.source.url, moving.target = "https://other.example.com", test_server
+    with pytest.raises(journal.Trouble, match="belongs to the move"):
+        moving.run("apply")
+    moving.source.url = "https://Source.example.com/"
+    assert moving.run("apply") == 0
+
+
+def test_a_working_folder_of_version_1_0_0_belongs_to_its_next_move(moving):
+    moving.note("creating", "created")
+    moving.note("wrote state", serial=5, md5=digest(state_text(5)), size=1)
+    moving.target.exists, moving.target.states = True, [state_text(5)]
+    assert moving.run("apply") == 0 and not moving.target.wrote()
+    moving.target.url = "https://production.example.com"
+    with pytest.raises(journal.Trouble, match="belongs to the move"):
+        moving.run("apply")
+
+
+def test_a_mistyped_address_does_not_claim_the_working_folder(moving):
+    migration = moving.open("apply")
+    migration.exists = lambda: moving.target.get("organizations/acme")
+    moving.target.refusals = [("GET", "organizations/acme", 401, "refuses the token")]
+    with pytest.raises(client.Failure):
+        migration.apply()
+    migration.journal.file.close()
+    moving.target.refusals, moving.target.url = [], "https://right.example.com"
+    assert moving.run("apply") == 0
+
+
+@pytest.mark.parametrize("organization, accepted", [("acme", True), ("other", False)])
+def test_an_export_needs_the_name_of_the_organization_alone(moving, tmp_path, organization, accepted):
+    """It does not know its server."""
+    assert moving.run("apply") == 0
+    (tmp_path / "export.json").write_text(json.dumps({"form": 1, "organization": organization}))
+    if accepted:
+        assert moving.open("plan", source=tmp_path).place["source"] == ""
+    else:
+        with pytest.raises(journal.Trouble, match="belongs to the move of acme"):
+            moving.open("plan", source=tmp_path)
+
+
+def test_a_folder_of_code_has_a_working_folder_of_its_own(moving, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    migration = moving.open("apply", source=tmp_path / "one")
+    migration.journal.belong(migration.place)
+    migration.journal.file.close()
+    assert migration.place == {"source": str(tmp_path / "one"), "organization": "acme", "target": moving.target.url}
+    with pytest.raises(journal.Trouble, match=f"belongs to the move of acme from {tmp_path}/one to"):
+        moving.open("plan", source=tmp_path / "two")
