@@ -2,8 +2,8 @@
 """Makes the target equal to the source, as far as possible. It can be stopped at any time and be started again."""
 
 from . import difference
-from .client import LOST, Failure, threads
-from .content import Uploads, temporary
+from .client import LOST, Failure, Unclear, threads
+from .content import Uploads, replaces, state_head, temporary
 from .kinds import KINDS
 
 MARK = "runyard-migrate"
@@ -93,8 +93,9 @@ class Apply:
             if missing:
                 return self.report(self.result.skipped, item, f"{missing} is not at the target")
             if item.kind.name == "workspaces":
-                self.journal.note("creating", item.key)  # it is ours, even if the answer is lost
-            self.writer.create(item)
+                self.create_workspace(item)
+            else:
+                self.writer.create(item)
         elif change.action == difference.UPDATE:
             self.writer.update(change)
         elif change.action == difference.DELETE:
@@ -107,6 +108,18 @@ class Apply:
         self.journal.note({"create": "created", "update": "updated", "delete": "deleted"}[change.action], item.key, id=there.id if there else "",
                           **({"fields": change.fields} if change.fields else {}))
         return self.result.count(change.action, item.kind.name)
+
+    def create_workspace(self, item):
+        """The workspace is ours even if the answer is lost. If the target refuses it, the next one of this name is somebody else's."""
+        line = self.journal.last(item.key, "creating", "created", "not created")
+        unclear = line and line["did"] == "creating"  # an earlier command may have created it after all
+        self.journal.note("creating", item.key)
+        try:
+            self.writer.create(item)
+        except Failure as why:
+            if not isinstance(why, Unclear) and not (unclear and self.writer.look(item)):
+                self.journal.note("not created", item.key)
+            raise
 
     def lock(self, item):
         """A workspace that was not cut over is locked, so that both servers never apply."""
@@ -154,14 +167,15 @@ class Apply:
         for item in mine[:start]:
             if item.key not in theirs:
                 self.result.skipped.append({"object": item.key, "why": "the target has a newer state already"})
-        previous = None
-        if start and start < len(mine) or theirs and start < len(mine):
-            last = max(theirs.values(), key=lambda one: one.attributes["serial"])
-            previous = (last.attributes["serial"], last.facts.get("lineage"))
+        current = list(theirs.values())[-1] if theirs else None
+        previous = (current.attributes["serial"], current.facts.get("lineage")) if current else None
+        ours = current is None or self.options.adopt or any(mine[number].key == current.key for number in known) or self.journal.wrote(workspace.key, current)
         for item in mine[start:]:
             with temporary() as file:
                 self.source.fetch(item, file)
+                if not ours and replaces(state_head(file), previous):
+                    return self.result.skipped.append({"object": item.key, "why": "the target has another state, which was not moved: use --adopt to replace it"})
                 head, md5, size = self.uploads.state(there.id, file, previous)
-            previous = head
+            previous, ours = head, True
             self.journal.note("wrote state", workspace.key, serial=head[0], md5=md5, size=size)
             self.result.count(difference.CREATE, "state-versions")

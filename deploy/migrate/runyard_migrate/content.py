@@ -47,6 +47,11 @@ def state_head(file):
     return int(found.get("serial") or 0), found.get("lineage")
 
 
+def replaces(head, previous):
+    """Whether a state takes the place of the one before it only by force. Both are heads; `previous` may be None."""
+    return previous is not None and (previous[1] != head[1] or previous[0] >= head[0])
+
+
 # ---- reading by the API ----
 
 class ApiContent:
@@ -120,7 +125,7 @@ class Uploads:
         attributes = {"serial": serial, "md5": md5}
         if lineage:
             attributes["lineage"] = lineage
-        if previous and (previous[1] != lineage or previous[0] >= serial):
+        if replaces((serial, lineage), previous):
             attributes["force"] = True
         if size <= INLINE:
             file.seek(0)

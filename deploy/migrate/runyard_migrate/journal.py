@@ -76,19 +76,27 @@ class Journal:
     @property
     def live(self):
         """The workspaces that were cut over."""
-        found = set()
-        for line in self.lines:
-            if line["did"] == "cut over":
-                found.add(line["object"])
-            elif line["did"] == "rolled back":
-                found.discard(line["object"])
-        return found
-
+        return self.since({"cut over"}, {"rolled back"})
 
     @property
     def moved(self):
         """The workspaces at the target that this folder made or adopted."""
-        return {line["object"] for line in self.lines if line["did"] in ("creating", "adopted")}
+        return self.since({"creating", "adopted"}, {"not created"})
+
+    def since(self, begins, ends):
+        """The objects that a line of `begins` is about, and no line of `ends` after it."""
+        found = set()
+        for line in self.lines:
+            if line["did"] in begins:
+                found.add(line["object"])
+            elif line["did"] in ends:
+                found.discard(line["object"])
+        return found
+
+    def wrote(self, key, state):
+        """Whether the workspace's state, which the target has, was written from this folder."""
+        serial, md5 = state.attributes["serial"], state.facts.get("md5")
+        return any(line["object"] == key and line["did"] == "wrote state" and line["serial"] == serial and md5 in (None, line["md5"]) for line in self.lines)
 
 
 def read_secrets(path):

@@ -196,3 +196,71 @@ def test_a_folder_of_code_has_a_working_folder_of_its_own(moving, tmp_path):
     assert migration.place == {"source": str(tmp_path / "one"), "organization": "acme", "target": moving.target.url}
     with pytest.raises(journal.Trouble, match=f"belongs to the move of acme from {tmp_path}/one to"):
         moving.open("plan", source=tmp_path / "two")
+
+
+# ---- workspaces and states of others ----
+
+def refuse(server):
+    server.refusals = [("POST", "/workspaces", 422, "Terraform version 9.9 is not available")]
+
+
+def test_a_refused_creation_does_not_count_as_moved(moving, capsys):
+    refuse(moving.target)
+    assert moving.run("apply") == 3
+    moving.target.refusals, moving.target.exists, moving.target.states = [], True, [state_text(9, OTHERS)]  # a colleague makes it by hand
+    moving.target.calls.clear()
+    assert moving.run("apply") == 3
+    assert f"waits for you: {KEY}: the target has a workspace of this name" in capsys.readouterr().out
+    assert not [call for call in moving.target.calls if call[0] != "GET"]
+
+
+@pytest.mark.parametrize("killed, exists, adopted", [(True, True, True), (True, False, False), (False, True, False)])
+def test_a_refusal_after_a_kill_says_nothing_about_a_creation_before_it(moving, monkeypatch, killed, exists, adopted):
+    """The earlier command's request may have been carried out after the target was read."""
+    if killed:
+        moving.note("creating")
+    refuse(moving.target)
+    monkeypatch.setattr(program.commands.Writer, "look", lambda writer, item: exists)
+    moving.run("apply")
+    assert (KEY in moving.open("plan").journal.moved) == adopted
+
+
+def test_a_creation_without_an_answer_counts_as_moved(moving, monkeypatch):
+    """The target fails, and can't be read after it."""
+    def away(method, path):
+        if method == "GET" and path.startswith("organizations/acme/workspaces"):
+            raise client.Failure(method, path, 503, "")
+    moving.target.before, moving.target.list = away, moving.target.get
+    moving.target.refusals = [("POST", "/workspaces", 503, "")]
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    assert moving.run("apply") == 3
+    assert set(moving.did()) == {"creating"}
+
+
+@pytest.mark.parametrize("states, written", [
+    ([state_text(9, OTHERS)], []),
+    ([state_text(9)], []),
+    ([state_text(4)], [5]),  # the source's states follow it
+    ([state_text(3), state_text(9, OTHERS)], []),
+    ([state_text(9, OTHERS), state_text(3)], [5]),  # the newest one counts
+])
+def test_a_state_that_was_not_moved_is_replaced_only_with_adopt(moving, capsys, states, written):
+    moving.note("creating", "created")
+    moving.target.exists, moving.target.states = True, states
+    assert moving.run("apply") == (0 if written else 3)
+    assert [one["serial"] for one in moving.target.wrote()] == written and not any(one.get("force") for one in moving.target.wrote())
+    assert ("the target has another state, which was not moved: use --adopt to replace it" in capsys.readouterr().out) != bool(written)
+    assert moving.run("apply", "--adopt") == 0
+    assert moving.target.states[-1] == moving.source.states[-1]
+
+
+@pytest.mark.parametrize("journalled", (True, False))  # it may have been killed before
+def test_a_state_that_was_moved_is_replaced(moving, journalled):
+    """The source's history got another lineage."""
+    moving.note("creating", "created")
+    if journalled:
+        moving.note("wrote state", serial=5, md5=digest(state_text(5)), size=1)
+    moving.target.exists, moving.target.states = True, [state_text(5)]
+    moving.source.states = [state_text(6, OTHERS)] if journalled else [state_text(5), state_text(6, OTHERS)]
+    assert moving.run("apply") == 0
+    assert moving.target.states[-1] == state_text(6, OTHERS) and moving.target.wrote()[0]["force"]
