@@ -6,6 +6,7 @@ notifications, webhooks, tasks, triggers and schedules start to work there, and 
 The journal says "cut over" before the first of them starts, and "works" after the last.
 """
 
+import contextlib
 import threading
 import time
 
@@ -74,12 +75,9 @@ class CutOver:
         if repo and not self.comparison.has_connection(self.comparison.connection(repo["connection"])):
             raise Stop(f"waits for you: the target has no VCS connection {self.comparison.connection(repo['connection'])}")
         self.lock_source(item)
-        try:
+        with self.undoing(lambda: self.unlock_source(item)):
             self.move(item)
             self.plan(item, there)
-        except BaseException:
-            self.unlock_source(item)
-            raise
         self.journal.note("cut over", item.key)
         self.comparison.live.add(item.key)
         self.switch_on(item)
@@ -94,15 +92,17 @@ class CutOver:
     def lock_source(self, item):
         if not self.options.by_api:
             return
-        mine = self.locked_source(item)
+        mine, ours = self.locked_source(item), REASON + self.client.url
         self.journal.note("locking source", item.key)
         try:
-            self.source.client.call("POST", f"workspaces/{item.id}/actions/lock", {"reason": REASON + self.client.url}, allow=True, repeat=True)
+            self.source.client.call("POST", f"workspaces/{item.id}/actions/lock", {"reason": ours}, allow=True, repeat=True)
         except Failure as why:
-            if why.status != 409 or not mine:
-                self.journal.note("unlocked source", item.key)
-                reason = item.facts.get("locked-reason")
-                raise Stop(f"cannot be locked at the source: {why.text or why}" + (f' ("{reason}"): unlock it there, and repeat' if why.status == 409 and reason else "")) from None
+            reason = self.lock_reason(self.source.client, item) if why.status == 409 else None
+            fresh = reason == ours and item.facts.get("locked-reason") != ours  # the answer to the first request was lost
+            if not fresh and not (mine and reason in (ours, "")):
+                if why.status == 409 or 400 <= why.status < 500 and not mine:  # otherwise it may be locked
+                    self.journal.note("unlocked source", item.key)
+                raise Stop(f"cannot be locked at the source: {why.text or why}" + (f' ("{reason}"): unlock it there, and repeat' if reason else "")) from None
         self.journal.note("locked source", item.key)
 
     def locked_source(self, item):
@@ -112,12 +112,39 @@ class CutOver:
     def unlock_source(self, item):
         if not self.options.by_api or not self.locked_source(item):
             return
+        self.unlock(self.source.client, item, "source")
+        self.journal.note("unlocked source", item.key)
+
+    @staticmethod
+    def lock_reason(client, workspace):
+        """The reason of the workspace's lock as it is now, "" if it has none, or None if the workspace is unlocked."""
+        attributes = client.get(f"workspaces/{workspace.id}")["data"]["attributes"]
+        return (attributes.get("locked-reason") or "") if attributes.get("locked") else None
+
+    def unlock(self, client, workspace, side):
+        """The answer is 409 if the workspace is unlocked already, and if another user holds its lock."""
         try:
-            self.source.client.call("POST", f"workspaces/{item.id}/actions/unlock", allow=True, repeat=True)
+            client.call("POST", f"workspaces/{workspace.id}/actions/unlock", allow=True, repeat=True)
         except Failure as why:
             if why.status != 409:
                 raise
-        self.journal.note("unlocked source", item.key)
+            reason = self.lock_reason(client, workspace)
+            if reason is not None:
+                why = why.text + (f' ("{reason}")' if reason else "")
+                raise Stop(f"cannot be unlocked at the {side}: {why}: use the token of the user who locked it, or unlock it there, and repeat") from None
+
+    @staticmethod
+    @contextlib.contextmanager
+    def undoing(undo):
+        """Undoes a step if what follows fails. If that fails, too, both reasons are told."""
+        try:
+            yield
+        except BaseException as why:
+            try:
+                undo()
+            except (Stop, Failure) as second:
+                raise Stop(f"{why}; {second}") from None
+            raise
 
     def move(self, item):
         """Moves what changed since apply."""
@@ -192,11 +219,7 @@ class CutOver:
         if any(row["object"] == item.key for row in wrong):
             raise Stop(f"is locked on both sides until the cut-over is repeated: {text}")
         there = self.comparison.target.items[item.key]
-        try:
-            self.client.call("POST", f"workspaces/{there.id}/actions/unlock", repeat=True)
-        except Failure as why:
-            if why.status != 409:
-                raise
+        self.unlock(self.client, there, "target")
         if wrong:
             raise Stop(f"works at the target, but repeat the cut-over for: {text}")
         self.journal.note("works", item.key)

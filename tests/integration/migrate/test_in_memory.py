@@ -264,3 +264,80 @@ def test_a_state_that_was_moved_is_replaced(moving, journalled):
     moving.source.states = [state_text(6, OTHERS)] if journalled else [state_text(5), state_text(6, OTHERS)]
     assert moving.run("apply") == 0
     assert moving.target.states[-1] == state_text(6, OTHERS) and moving.target.wrote()[0]["force"]
+
+
+# ---- locks ----
+
+@pytest.fixture
+def applied(moving):
+    assert moving.run("apply") == 0
+    moving.target.calls.clear()
+    moving.ours = cutover.REASON + moving.target.url
+    return moving
+
+
+def test_a_lock_of_another_user_at_the_target_is_named(applied, capsys):
+    applied.target.held = True
+    for _ in range(2):
+        assert applied.run("cut-over", "--all") == 3
+        assert 'stopped: net: cannot be unlocked at the target: the workspace is locked by User alice ("runyard-migrate: this workspace' in capsys.readouterr().out
+    applied.target.held = False
+    assert applied.run("cut-over", "--all") == 0
+    assert applied.did().count("works") == 1 and applied.target.reason is None
+
+
+def test_a_lock_of_another_user_at_the_source_is_named(applied, capsys):
+    assert applied.run("cut-over", "--all") == 0
+    applied.source.held = True
+    assert applied.run("roll-back", "--all") == 3
+    assert "stopped: net: cannot be unlocked at the source: the workspace is locked by User alice" in capsys.readouterr().out
+    assert "unlocked source" not in applied.did()
+    applied.source.held = False
+    assert applied.run("roll-back", "--all") == 0
+    assert applied.source.reason is None and applied.did()[-1] == "unlocked source"
+
+
+def test_a_stopped_cut_over_that_cannot_unlock_the_source_tells_both(applied, capsys):
+    applied.source.states.append(state_text(6))
+    applied.target.refusals = [("POST", "/state-versions", 422, "is too large")]
+    applied.source.held = True
+    assert applied.run("cut-over", "--all") == 3
+    out = capsys.readouterr().out
+    assert "422 is too large; cannot be unlocked at the source: " in out
+    applied.source.held, applied.target.refusals = False, []
+    assert applied.run("cut-over", "--all") == 0
+
+
+def test_an_unlock_whose_answer_was_lost_is_no_failure(applied):
+    applied.note("locking source", "locked source", "cut over")
+    applied.source.reason, applied.target.reason = applied.ours, None
+    assert applied.run("cut-over", "--all") == 0
+    assert applied.did()[-1] == "works"
+
+
+@pytest.mark.parametrize("earlier", (("locking source", "locked source"), ("locking source",), ()))
+def test_a_lock_call_without_an_answer_may_have_locked(applied, earlier):
+    applied.note(*earlier)
+    applied.source.refusals = [("POST", "/actions/lock", 503, "")]
+    applied.source.before = lambda method, path: path.endswith("/lock") and setattr(applied.source, "reason", applied.ours)  # carried out all the same
+    assert applied.run("cut-over", "--all") == 3
+    assert "unlocked source" not in applied.did()
+    applied.source.refusals, applied.source.before = [], lambda method, path: None
+    assert applied.run("cut-over", "--all") == 0 and applied.run("roll-back", "--all") == 0
+    assert applied.source.reason is None
+
+
+def test_a_lock_whose_answer_was_lost_is_ours(applied):
+    """The client repeats the request, and the second answer is 409."""
+    applied.source.before = lambda method, path: path.endswith("/lock") and setattr(applied.source, "reason", applied.ours)
+    assert applied.run("cut-over", "--all") == 0
+
+
+@pytest.mark.parametrize("earlier", (("locking source",), ()))
+def test_a_source_that_somebody_locked_is_not_cut_over(applied, capsys, earlier):
+    """Also if the program was killed before its own request."""
+    applied.note(*earlier)
+    applied.source.reason = "maintenance"
+    assert applied.run("cut-over", "--all") == 3
+    assert 'cannot be locked at the source: the workspace is already locked ("maintenance"): unlock it there, and repeat' in capsys.readouterr().out
+    assert applied.source.reason == "maintenance" and applied.did()[-1] == "unlocked source" and applied.target.reason
