@@ -49,6 +49,8 @@ class CutOver:
                 return item, None
             except (Stop, Failure, *LOST) as why:
                 return item, str(why)
+            except Exception as why:  # one workspace's must not hide what became of the others
+                return item, f"unexpected {type(why).__name__}: {why}"
         with threads(self.options.parallel) as pool:
             try:
                 return list(pool.map(safely, self.chosen(names)))

@@ -86,7 +86,7 @@ class Comparison:
         return self.mapping.get("vcs", {}).get(name, name)
 
     def changes(self):
-        found = [self.change(item) for item in self.source.items.values()]
+        found = [self.change(item) for item in self.source.all()]
         return found + self.surplus()
 
     def is_foreign(self, item):
@@ -95,7 +95,7 @@ class Comparison:
     def surplus(self):
         """Deferred objects at the target that the source does not have, of workspaces that were not cut over."""
         found = []
-        for item in self.target.items.values():
+        for item in self.target.all():
             if self.target.workspace_of(item) in self.foreign or item.key in self.source.items or not item.owner or item.owner not in self.source.items or item.kind.content:
                 continue
             if item.kind.deferred and self.source.workspace_of(self.source.items[item.owner]) not in self.live:
@@ -104,7 +104,7 @@ class Comparison:
 
     def extra(self):
         """Objects of moved objects that the target alone has."""
-        return [item for item in self.target.items.values() if item.owner in self.source.items and item.key not in self.source.items
+        return [item for item in self.target.all() if item.owner in self.source.items and item.key not in self.source.items
                 and not item.kind.content and not item.kind.deferred]
 
     def change(self, item):
@@ -193,7 +193,7 @@ class Comparison:
 def secrets_of(inventory):
     """{key: what is asked for}: everything that the source does not return."""
     found = {}
-    for item in inventory.items.values():
+    for item in inventory.all():
         if item.kind.secret and item.kind.secret_if(item.attributes):
             found[item.key] = item.kind.secret
     return found

@@ -46,11 +46,15 @@ class Inventory:
         self.items[item.key] = item
         return item
 
+    def all(self):
+        """A list of its own: other threads add and remove objects meanwhile."""
+        return list(self.items.values())
+
     def of(self, kind):
-        return [item for item in self.items.values() if item.kind.name == kind]
+        return [item for item in self.all() if item.kind.name == kind]
 
     def owned(self, owner, kind=None):
-        return [item for item in self.items.values() if item.owner == owner and kind in (None, item.kind.name)]
+        return [item for item in self.all() if item.owner == owner and kind in (None, item.kind.name)]
 
     def workspace_of(self, item):
         """The key of the workspace that the item is, or belongs to."""
@@ -116,7 +120,7 @@ class Reader:
         for item, resource in raw:
             self.relate(item, resource, index, found)
         self.rename(found)
-        for item in list(found.items.values()):  # of a workspace that was deleted meanwhile
+        for item in found.all():  # of a workspace that was deleted meanwhile
             if item.owner and item.owner not in found.items:
                 del found.items[item.key]
         return found
@@ -207,12 +211,12 @@ class Reader:
 
     def refresh(self, workspace, found):
         """Reads a workspace's states and its configuration again."""
+        states, answer = self.latest_states(workspace), self.client.get(f"workspaces/{quoted(workspace.id)}")["data"]
         for item in found.owned(workspace.key, "state-versions") + found.owned(workspace.key, "configurations"):
             del found.items[item.key]
         kind = BY_NAME["state-versions"]
-        for resource in self.latest_states(workspace):
+        for resource in states:
             found.add(self.item(kind, resource, workspace))
-        answer = self.client.get(f"workspaces/{quoted(workspace.id)}")["data"]
         current = ((answer.get("relationships") or {}).get("current-configuration-version") or {}).get("data")
         if current:
             kind = BY_NAME["configurations"]
@@ -303,7 +307,7 @@ class Reader:
     def rename(found):
         """Keys that were made of ids become keys of names."""
         new = {}
-        for item in list(found.items.values()):
+        for item in found.all():
             owner = new.get(item.owner, item.owner)
             if item.kind.link:
                 local = (item.relations["object"] or item.key).partition("/")[2]

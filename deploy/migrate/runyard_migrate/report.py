@@ -74,7 +74,7 @@ def table(rows):
 def content_rows(comparison, journal):
     """States and configurations: they have no attributes to compare."""
     rows = []
-    for item in comparison.source.items.values():
+    for item in comparison.source.all():
         if item.kind.content == "state":
             there = item.key in comparison.target.items
         elif item.kind.content == "configuration":

@@ -22,7 +22,7 @@ def differences(comparison, members):
 
 def archives(comparison):
     """Objects of the registry whose files are compared."""
-    return [item for item in comparison.source.items.values() if item.kind.content in PUBLISHED and not comparison.from_tag(item) and not is_revoked(item)]
+    return [item for item in comparison.source.all() if item.kind.content in PUBLISHED and not comparison.from_tag(item) and not is_revoked(item)]
 
 
 def contents(source, target, comparison, journal, parallel):
@@ -47,7 +47,7 @@ def contents(source, target, comparison, journal, parallel):
             return None if sha(source, item) == sha(target, there) else row(item, "has another content")
         except (Failure, *LOST) as why:
             return row(item, f"cannot be read: {why}")
-    items = archives(comparison) + [item for item in comparison.source.items.values() if item.kind.content in ("state", "configuration")
+    items = archives(comparison) + [item for item in comparison.source.all() if item.kind.content in ("state", "configuration")
                                     and comparison.source.workspace_of(item) not in comparison.live]
     with threads(parallel) as pool:
         return [found for found in pool.map(compare, items) if found]

@@ -165,7 +165,7 @@ class Writer:
 
     def named(self, there, resource):
         """The keys of the related objects of a resource of the target."""
-        ids = {(one.kind.kind_type, one.id): one.key for one in self.target.items.values()}
+        ids = {(one.kind.kind_type, one.id): one.key for one in self.target.all()}
         links = {name: (relation or {}).get("data") for name, relation in (resource.get("relationships") or {}).items()}
         return {name: ids.get((link["type"], link["id"])) for name, link in links.items() if isinstance(link, dict)}
 

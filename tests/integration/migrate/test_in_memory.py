@@ -12,7 +12,7 @@ from support.migration import PACKAGE, state_text
 
 sys.path.insert(0, str(PACKAGE))
 from runyard_migrate import __main__ as program  # noqa: E402
-from runyard_migrate import client, commands, content, cutover, inventory, journal, kinds  # noqa: E402
+from runyard_migrate import client, commands, cutover, difference, inventory, journal, kinds  # noqa: E402
 
 KEY, ID = "workspaces/net", "ws-net"
 OTHERS = "22222222-2222-3333-4444-555555555555"  # a lineage
@@ -341,3 +341,42 @@ def test_a_source_that_somebody_locked_is_not_cut_over(applied, capsys, earlier)
     assert applied.run("cut-over", "--all") == 3
     assert 'cannot be locked at the source: the workspace is already locked ("maintenance"): unlock it there, and repeat' in capsys.readouterr().out
     assert applied.source.reason == "maintenance" and applied.did()[-1] == "unlocked source" and applied.target.reason
+
+
+# ---- several workspaces at once ----
+
+def test_an_inventory_may_change_while_it_is_looked_through(moving):
+    """Threads of other workspaces add and remove objects."""
+    found = moving.source.inventory()
+
+    class Watched(inventory.Item):
+        def __getattribute__(self, name):
+            if name in ("kind", "owner", "key"):
+                key = f"{KEY}/vars/env/{len(found.items)}"
+                found.items[key] = inventory.Item(kinds.BY_NAME["vars"], key, {}, {}, KEY)
+            return super().__getattribute__(name)
+    found.add(Watched(kinds.BY_NAME["run-triggers"], KEY + "/run-triggers/other", {}, {}, KEY))
+    compared = difference.Comparison(found, found)
+    assert compared.changes() and not compared.extra() and found.owned(KEY, "state-versions") and not difference.secrets_of(found)
+
+
+def test_states_are_read_again_before_the_inventory_changes(moving):
+    server, seen = moving.source, []
+    found, reader = server.inventory(), inventory.Reader(server, "acme")
+    server.states.append(state_text(6))
+    server.before = lambda method, path: seen.append(len(found.of("state-versions")))
+    server.refusals = [("GET", f"workspaces/{ID}", 503, "")]
+    with pytest.raises(client.Failure):
+        reader.refresh(found.items[KEY], found)
+    server.refusals = []
+    reader.refresh(found.items[KEY], found)
+    assert set(seen) == {1} and len(found.of("state-versions")) == 2
+
+
+def test_an_unexpected_error_stops_one_workspace(applied, monkeypatch, capsys):
+    def plan(*_):
+        raise RuntimeError("out of luck")
+    monkeypatch.setattr(cutover.CutOver, "plan", plan)
+    assert applied.run("cut-over", "--all") == 3
+    assert "stopped: net: unexpected RuntimeError: out of luck" in capsys.readouterr().out
+    assert applied.source.reason is None and applied.did()[-1] == "unlocked source"
