@@ -12,8 +12,11 @@ import time
 
 from .apply import MARK, WAITS
 from .client import LOST, Failure, threads
+from .content import digest, temporary
 from .difference import OPERATOR, SECRET
+from .inventory import Reader
 from .journal import Trouble
+from .kinds import BY_NAME
 
 FINAL = {"planned_and_finished", "applied", "errored", "canceled", "force_canceled", "discarded", "policy_soft_failed", "planned_and_saved"}
 REASON = f"{MARK}: this workspace moved to "  # and the target's address
@@ -23,6 +26,14 @@ APPLIES = {"confirmed", "apply_queued", "applying", "applied", "queuing_apply", 
 
 class Stop(Exception):
     """A workspace that is not cut over, and why."""
+
+
+def md5_of(side, state):
+    if state.facts.get("md5"):
+        return state.facts["md5"]
+    with temporary() as file:
+        side.fetch(state, file)
+        return digest(file)[0]
 
 
 class CutOver:
@@ -235,13 +246,11 @@ class CutOver:
         try:
             self.client.call("POST", f"workspaces/{there.id}/actions/lock", {"reason": WAITS}, repeat=True)
         except Failure as why:
-            if why.status != 409 or there.facts.get("locked-reason") != WAITS:
+            if why.status != 409 or self.lock_reason(self.client, there) != WAITS:
                 raise Stop(f"is in use at the target: {why.text}") from None
-        try:
+        works = item.key in self.comparison.live  # otherwise it waits for a cut-over, and stays locked
+        with self.undoing(lambda: works and self.unlock(self.client, there, "target")):
             self.require_untouched(item, there)
-        except Stop:
-            self.client.call("POST", f"workspaces/{there.id}/actions/unlock", repeat=True)
-            raise
         self.journal.note("rolled back", item.key)
         self.comparison.live.discard(item.key)
         wrong = self.settle(item)
@@ -253,10 +262,17 @@ class CutOver:
         self.unlock_source(item)
 
     def require_untouched(self, item, there):
+        """The target is locked, so what is read now stays. What was read before it was locked may be old."""
         for run in self.client.list(f"workspaces/{there.id}/runs"):
             if run["attributes"]["status"] in APPLIES:
                 raise Stop(f"the target has applied {run['id']}: move back by hand, from the target's state")
-        written = [line for line in self.journal.lines if line["object"] == item.key and line["did"] == "wrote state"]
-        states = self.comparison.target.owned(item.key, "state-versions")
-        if states and (not written or written[-1]["serial"] != states[-1].attributes["serial"] or states[-1].facts.get("md5") not in (None, written[-1]["md5"])):
-            raise Stop("the target has a newer state: move back by hand, from the target's state")
+        reader = Reader(self.client, self.migration.new, states=1)
+        for resource in reader.latest_states(there):
+            state = reader.item(BY_NAME["state-versions"], resource, there)
+            if not self.journal.wrote(item.key, state) and not self.is_newest(item, state):
+                raise Stop("the target has a newer state: move back by hand, from the target's state")
+
+    def is_newest(self, item, state):
+        """Whether the source's newest state is this one of the target. The journal does not know it if it was adopted, or if the program was killed after it was written."""
+        mine = self.comparison.source.owned(item.key, "state-versions")[-1:]
+        return any(one.attributes["serial"] == state.attributes["serial"] and md5_of(self.source, one) == md5_of(self.migration.target, state) for one in mine)

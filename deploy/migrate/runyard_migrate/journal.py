@@ -94,9 +94,9 @@ class Journal:
         return found
 
     def wrote(self, key, state):
-        """Whether the workspace's state, which the target has, was written from this folder."""
-        serial, md5 = state.attributes["serial"], state.facts.get("md5")
-        return any(line["object"] == key and line["did"] == "wrote state" and line["serial"] == serial and md5 in (None, line["md5"]) for line in self.lines)
+        """Whether the workspace's state, as the target has it, is the one that was written last."""
+        line = self.last(key, "wrote state")
+        return bool(line) and state.attributes["serial"] == line["serial"] and state.facts.get("md5") in (None, line["md5"])
 
 
 def read_secrets(path):

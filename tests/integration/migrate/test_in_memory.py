@@ -27,7 +27,7 @@ class Server:
 
     def __init__(self, url, states=(), reason=None):
         self.url, self.states, self.reason = url, list(states), reason
-        self.exists, self.held, self.configuration = True, False, None  # held: by another user
+        self.exists, self.held, self.configuration, self.digests = True, False, None, True  # held: by another user; digests: of states, in lists
         self.refusals, self.calls, self.before = [], [], lambda method, path: None
 
     def inventory(self):
@@ -45,7 +45,7 @@ class Server:
 
     def resources(self):
         return [{"id": f"sv-{number}", "type": "state-versions", "attributes": {
-            "serial": json.loads(text)["serial"], "lineage": json.loads(text)["lineage"], "md5": digest(text), "hosted-state-download-url": f"states/{number}"}}
+            "serial": json.loads(text)["serial"], "lineage": json.loads(text)["lineage"], "hosted-state-download-url": f"states/{number}", **({"md5": digest(text)} if self.digests else {})}}
             for number, text in enumerate(self.states)]
 
     def call(self, method, path, body=None, to=None, **_):
@@ -74,10 +74,6 @@ class Server:
             to.write(self.states[int(path.partition("/")[2])])
         elif path.startswith("state-versions?"):
             return {"data": self.resources()[::-1]}
-        elif path.endswith("/current-state-version"):
-            if not self.states:
-                raise client.Failure(method, path, 404, "")
-            return {"data": self.resources()[-1]}
         elif path == f"workspaces/{ID}" and method == "GET":
             used = {"data": {"id": self.configuration, "type": "configuration-versions"} if self.configuration else None}
             return {"data": {"id": ID, "type": "workspaces", "attributes": {"locked": self.reason is not None, "locked-reason": self.reason or ""},
@@ -380,3 +376,37 @@ def test_an_unexpected_error_stops_one_workspace(applied, monkeypatch, capsys):
     assert applied.run("cut-over", "--all") == 3
     assert "stopped: net: unexpected RuntimeError: out of luck" in capsys.readouterr().out
     assert applied.source.reason is None and applied.did()[-1] == "unlocked source"
+
+
+# ---- roll-back ----
+
+def test_a_state_that_comes_before_the_roll_back_locks_the_target_is_seen(applied, capsys):
+    """A command with local execution ends there after both sides were read."""
+    assert applied.run("cut-over", "--all") == 0
+    applied.target.before = lambda method, path: path.endswith("/lock") and applied.target.states.append(state_text(6))
+    assert applied.run("roll-back", "--all") == 3
+    assert "stopped: net: the target has a newer state" in capsys.readouterr().out
+    assert applied.target.reason is None and applied.source.reason == applied.ours and "rolled back" not in applied.did()
+
+
+@pytest.mark.parametrize("digests", (True, False))
+@pytest.mark.parametrize("theirs", (state_text(5), state_text(5, word="another")))
+def test_a_state_that_the_journal_does_not_know_is_compared_with_the_source(moving, digests, theirs):
+    """It was adopted, or the program was killed after the state was written."""
+    moving.note("adopted", "locking source", "locked source", "cut over", "works")
+    moving.target.exists, moving.target.states = True, [theirs]
+    moving.source.reason, moving.source.digests = cutover.REASON + moving.target.url, digests
+    equal = theirs == state_text(5)
+    assert moving.run("roll-back", "--all") == (0 if equal else 3)
+    assert (moving.source.reason is None) == equal and (moving.target.reason is None) != equal
+
+
+def test_a_target_that_waits_stays_locked_if_its_state_cannot_be_read(applied):
+    applied.note("locking source", "locked source", "cut over", "rolled back")
+    applied.source.reason = applied.ours
+    applied.target.before = lambda method, path: path.endswith("/lock") and applied.target.refusals.append(("GET", "5Bstatus%5D=finalized&page%5Bnumber%5D=1&page%5Bsize%5D=6", 503, ""))
+    assert applied.run("roll-back", "--all") == 3
+    assert applied.target.reason
+    applied.target.refusals, applied.target.before = [], lambda method, path: None
+    assert applied.run("roll-back", "--all") == 0
+    assert applied.target.reason and applied.source.reason is None
