@@ -140,7 +140,7 @@ class Apply:
             return
         self.states(workspace, there)
         for item in self.comparison.source.owned(workspace.key, "configurations"):
-            if not self.journal.last(item.key, "uploaded " + item.id):
+            if self.journal.uploaded(item.key)[0] != item.id:  # the target plans with the newest one
                 with temporary() as file:
                     try:
                         self.source.fetch(item, file)

@@ -171,7 +171,7 @@ class CutOver:
 
     def plan(self, item, there):
         states = self.comparison.source.owned(item.key, "state-versions")
-        configuration = self.configuration(item)
+        _, configuration = self.journal.uploaded(item.key + "/configurations/current")
         if self.options.without_plan or item.attributes.get("execution-mode") == "local" or not (states or configuration):
             return
         if not configuration:
@@ -195,11 +195,6 @@ class CutOver:
             if not self.options.accept_changes:
                 raise Stop(f"the plan shows changes: {page}\n" + shown)
             self.migration.say(f"{item.name}: changes were accepted: {page}\n{shown}")
-
-    def configuration(self, item):
-        """The newest configuration that was uploaded for the workspace."""
-        lines = [line for line in self.journal.lines if line["object"] == item.key + "/configurations/current" and line["did"].startswith("uploaded ")]
-        return lines[-1]["id"] if lines else None
 
     def changes(self, run):
         """What the plan would do, without values."""

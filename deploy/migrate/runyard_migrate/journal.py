@@ -70,8 +70,16 @@ class Journal:
 
     def last(self, key, *did):
         """The newest line about the object that says one of these, or None."""
+        return self.newest(key, did.__contains__)
+
+    def uploaded(self, key):
+        """The configuration that was uploaded last: its ids at the source and at the target, or None twice."""
+        line = self.newest(key, lambda did: did.startswith("uploaded "))
+        return (line["did"].partition(" ")[2], line["id"]) if line else (None, None)
+
+    def newest(self, key, fits):
         with self.mutex:
-            return next((line for line in reversed(self.lines) if line["object"] == key and line["did"] in did), None)
+            return next((line for line in reversed(self.lines) if line["object"] == key and fits(line["did"])), None)
 
     @property
     def live(self):

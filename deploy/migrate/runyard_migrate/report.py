@@ -78,7 +78,7 @@ def content_rows(comparison, journal):
         if item.kind.content == "state":
             there = item.key in comparison.target.items
         elif item.kind.content == "configuration":
-            there = journal.last(item.key, "uploaded " + item.id)
+            there = journal.uploaded(item.key)[0] == item.id
         else:
             continue
         rows.append({"action": difference.SAME if there else difference.CREATE, "kind": item.kind.name, "object": item.key, "fields": [], "why": ""})

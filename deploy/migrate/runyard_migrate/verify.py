@@ -38,8 +38,8 @@ def contents(source, target, comparison, journal, parallel):
     def compare(item):
         there = comparison.target.items.get(item.key)
         if item.kind.content == "configuration":
-            line = journal.last(item.key, "uploaded " + item.id)
-            there = type(item)(item.kind, item.key, {}, {}, item.owner, line["id"]) if line else None
+            mine, theirs = journal.uploaded(item.key)
+            there = type(item)(item.kind, item.key, {}, {}, item.owner, theirs) if mine == item.id else None
         if there is None:
             known = item.kind.content == "configuration" and not journal.lines or item.kind.content in PUBLISHED  # see differences
             return None if known else row(item, "is missing at the target")

@@ -410,3 +410,22 @@ def test_a_target_that_waits_stays_locked_if_its_state_cannot_be_read(applied):
     applied.target.refusals, applied.target.before = [], lambda method, path: None
     assert applied.run("roll-back", "--all") == 0
     assert applied.target.reason and applied.source.reason is None
+
+
+# ---- configurations ----
+
+def test_a_configuration_that_is_current_again_is_uploaded_again(moving, capsys):
+    """The plan of the cut-over is of the one that was uploaded last, and so are later runs at the target."""
+    key = KEY + "/configurations/current"
+    for configuration in ("cv-a", "cv-b", "cv-a", "cv-a"):
+        moving.source.configuration = configuration
+        assert moving.run("apply") == 0
+    uploads = [line for line in map(json.loads, (moving.folder / "acme/journal.jsonl").read_text().splitlines()) if line["object"] == key]
+    assert [line["did"] for line in uploads] == ["uploaded cv-a", "uploaded cv-b", "uploaded cv-a"] and len({line["id"] for line in uploads}) == 3
+    assert moving.run("verify") == 0
+    moving.source.configuration = "cv-b"
+    assert moving.run("verify") == 3
+    assert f"{key}: is missing at the target" in capsys.readouterr().out
+    migration = moving.open("plan")
+    migration.plan()
+    assert ("create", key) in [(row["action"], row["object"]) for row in json.loads((moving.folder / "acme/plan.json").read_text())["changes"]]
