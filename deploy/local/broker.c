@@ -227,19 +227,29 @@ struct request_text {
  * later member may get the same address. A client that reconnects sends its name again. Two clients with one name would
  * be one member, and an assertion would end the broker.
  */
-int __real_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
-	const void *protocol_type, void *protocols, int protocol_count, int session_ms);
-int __wrap_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
-	const void *protocol_type, void *protocols, int protocol_count, int session_ms);
+#ifdef BROKER_CLASSIC_GROUPS /* of later versions of librdkafka */
+#define MEMBER_ADD(kind)   kind##_rd_kafka_mock_cgrp_classic_member_add
+#define INSTANCE_PARAMETER const void *instance,
+#define INSTANCE           instance,
+#else
+#define MEMBER_ADD(kind) kind##_rd_kafka_mock_cgrp_member_add
+#define INSTANCE_PARAMETER
+#define INSTANCE
+#endif
+#define MEMBER_PARAMETERS                                                                                              \
+	void *group, void *connection, void *answer, const struct request_text *member, const void *protocol_type,     \
+		INSTANCE_PARAMETER void *protocols, int protocol_count, int session_ms
 
-int __wrap_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
-	const void *protocol_type, void *protocols, int protocol_count, int session_ms)
+int MEMBER_ADD(__real)(MEMBER_PARAMETERS);
+int MEMBER_ADD(__wrap)(MEMBER_PARAMETERS);
+
+int MEMBER_ADD(__wrap)(MEMBER_PARAMETERS)
 {
 	struct id id = id_new("member");
 	const struct request_text named = {.len = (int)strlen(id.text), .bytes = id.text};
 
-	return __real_rd_kafka_mock_cgrp_member_add(group, connection, answer, member->len > 0 ? member : &named,
-		protocol_type, protocols, protocol_count, session_ms);
+	return MEMBER_ADD(__real)(group, connection, answer, member->len > 0 ? member : &named, protocol_type,
+		INSTANCE protocols, protocol_count, session_ms);
 }
 #endif
 
