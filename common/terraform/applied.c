@@ -338,38 +338,112 @@ void applied_text(struct applied *applied, const char *text, size_t len)
 
 /* ---- the state ---- */
 
-/* Adds the instances of a resource: address -> [id or null, ...], one for each instance, deposed ones included. */
-static void instances_index(json_t *index, const json_t *resource)
+/* The state is scanned, not parsed: it is a job's, and parsed it would take many times its size. */
+
+struct member {
+	const char *name;
+	struct json_span value; /* no bytes: it is missing */
+};
+
+static void members_find(struct json_span object, struct member *members, size_t count)
 {
-	const char *type = json_string_at(resource, "type"), *name = json_string_at(resource, "name");
-	const json_t *instance;
-	size_t i;
+	struct json_span name, value;
+	struct json_scan scan;
 
-	if (!type || !name || !text_equal(json_string_at(resource, "mode"), "managed"))
+	if (json_scan_open(object, &scan) < 0 || scan.close != '}')
 		return;
-	json_array_foreach(json_at(resource, "instances"), i, instance)
-	{
-		_cleanup_(freep) char *address = address_of(text_or_empty(json_string_at(resource, "module")), type,
-			name, json_object_get(instance, "index_key"));
-		json_t *ids = address ? json_object_get(index, address) : NULL;
-
-		if (address && !ids) {
-			ids = json_array();
-			json_object_set_new(index, address, ids);
-		}
-		if (ids)
-			json_array_append_new(ids, json_string_or_null(json_string_at(instance, "attributes.id")));
-	}
+	while (json_scan_next(&scan, &name, &value) > 0)
+		for (size_t i = 0; i < count; i++)
+			if (json_span_is(name, members[i].name))
+				members[i].value = value;
 }
 
-static json_t *state_index(const json_t *state)
+/* A string or a number; NULL for anything else. A new reference. */
+static json_t *scalar_of(struct json_span value)
 {
-	json_t *index = json_object();
-	const json_t *resource;
-	size_t i;
+	bool fits =
+		value.len && value.len <= (size_t)8 * APPLIED_TEXT_MAX && *value.bytes != '{' && *value.bytes != '[';
 
-	json_array_foreach(json_at(state, "resources"), i, resource) instances_index(index, resource);
-	return index;
+	return fits ? json_loadb(value.bytes, value.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
+}
+
+static json_t *instance_id(struct json_span attributes)
+{
+	struct member id = {.name = "id"};
+	json_t *value;
+
+	members_find(attributes, &id, 1);
+	value = scalar_of(id.value);
+	if (json_is_string(value))
+		return value;
+	json_decref(value);
+	return json_null();
+}
+
+enum { MODE, TYPE, NAME, MODULE, INSTANCES, RESOURCE_MEMBERS };
+
+struct indexing {
+	const struct applied *applied;
+	json_t *index; /* address -> [id or null, ...], one for each instance, deposed ones included */
+};
+
+/* Adds an instance whose address has reports. */
+static void instance_add(const struct indexing *to, json_t *const *texts, struct json_span instance)
+{
+	struct member members[] = {{.name = "index_key"}, {.name = "attributes"}};
+	_cleanup_(freep) char *address = NULL;
+	json_auto_t *key = NULL;
+	json_t *ids;
+
+	members_find(instance, members, ARRAY_LEN(members));
+	key = scalar_of(members[0].value);
+	address = address_of(text_or_empty(json_string_value(texts[MODULE])), json_string_value(texts[TYPE]),
+		json_string_value(texts[NAME]), key);
+	if (!address || !json_object_get(to->applied->reports, address))
+		return;
+	ids = json_object_get(to->index, address);
+	if (!ids) {
+		ids = json_array();
+		json_object_set_new(to->index, address, ids);
+	}
+	json_array_append_new(ids, instance_id(members[1].value));
+}
+
+static void resource_add(const struct indexing *to, struct json_span resource)
+{
+	struct member members[RESOURCE_MEMBERS] = {[MODE] = {.name = "mode"},
+		[TYPE] = {.name = "type"},
+		[NAME] = {.name = "name"},
+		[MODULE] = {.name = "module"},
+		[INSTANCES] = {.name = "instances"}};
+	json_t *texts[INSTANCES];
+	struct json_span no_name, instance;
+	struct json_scan scan;
+
+	members_find(resource, members, ARRAY_LEN(members));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		texts[i] = scalar_of(members[i].value);
+	if (json_is_string(texts[TYPE]) && json_is_string(texts[NAME]) &&
+		text_equal(json_string_value(texts[MODE]), "managed") &&
+		json_scan_open(members[INSTANCES].value, &scan) == 0 && scan.close == ']')
+		while (json_scan_next(&scan, &no_name, &instance) > 0)
+			instance_add(to, texts, instance);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		json_decref(texts[i]);
+}
+
+static json_t *state_index(const struct applied *applied, struct json_span state)
+{
+	const struct indexing to = {applied, json_object()};
+	struct member resources = {.name = "resources"};
+	struct json_span no_name, resource;
+	struct json_scan scan;
+
+	members_find(state, &resources, 1);
+	if (json_scan_open(resources.value, &scan) == 0 && scan.close == ']')
+		while (json_scan_next(&scan, &no_name, &resource) > 0)
+			resource_add(&to, resource);
+	return to.index;
 }
 
 static bool ids_have(const json_t *ids, const char *id)
@@ -410,9 +484,9 @@ static bool report_is_missing(const json_t *instances, const json_t *report, con
 	return ids && (*id ? ids_have(ids, id) : !replaced(instances));
 }
 
-json_t *applied_missing(const struct applied *applied, const json_t *state)
+json_t *applied_missing(const struct applied *applied, struct json_span state)
 {
-	json_auto_t *index = state_index(state);
+	json_auto_t *index = state_index(applied, state);
 	json_t *missing = json_array(), *instances, *report;
 	const char *address, *id;
 

@@ -23,6 +23,7 @@
 #include <jansson.h>
 
 #include "common/base.h"
+#include "common/json/json_scan.h"
 
 struct buf;
 
@@ -43,8 +44,8 @@ void applied_line(struct applied *applied, const char *line, size_t len);
 void applied_text(struct applied *applied, const char *text, size_t len);
 /* Returns the missing resources in the order of the reports, at most APPLIED_MISSING_MAX. The result is a new
  * reference to an array of {action, address, type, provider, id}. action: create, update or delete; id: "" if unknown.
- * `state`: a state of version 4, or NULL if there is none. */
-json_t *applied_missing(const struct applied *applied, const json_t *state);
+ * `state`: the text of a state of version 4, or empty if there is none. */
+json_t *applied_missing(const struct applied *applied, struct json_span state);
 
 /* Appends a string literal of HCL, escaped so that nothing in it is evaluated. */
 void applied_quote(struct buf *out, const char *text);

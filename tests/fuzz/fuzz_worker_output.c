@@ -121,7 +121,7 @@ static void read_assignment(const char *text, size_t len)
 static void read_report(const char *text, size_t len)
 {
 	const char *end = memrchr(text, '\n', len);
-	json_auto_t *state = end ? json_loadb(end, len - (size_t)(end - text), 0, NULL) : NULL;
+	struct json_span state = {end ? end : text, end ? len - (size_t)(end - text) : 0};
 	struct applied *applied = applied_new();
 	json_t *missing, *item;
 	size_t i;

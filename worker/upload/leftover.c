@@ -11,6 +11,7 @@
 
 #include "common/err.h"
 #include "common/json/json.h"
+#include "common/json/json_scan.h"
 #include "common/log.h"
 #include "common/terraform/state_text.h"
 #include "proto/limits.h"
@@ -40,33 +41,40 @@ static bool lineage_plausible(const char *text)
 	return !text[len] && len < LINEAGE_SIZE;
 }
 
-/* Parses a state. terraform's numbers have no limit, and its texts may hold a zero byte. A number that does not fit
- * an integer is read as a double. */
-static json_t *state_parse(const char *bytes, size_t len)
+/* A member of the state: a number, or a short text. NULL for anything else. A new reference. */
+static json_t *fact_of(struct json_span value)
 {
-	json_t *state = json_loadb(bytes, len, JSON_ALLOW_NUL, NULL);
+	bool fits = value.len && value.len <= NOTE_LIMIT && *value.bytes != '{' && *value.bytes != '[';
 
-	return state ? state : json_loadb(bytes, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	return fits ? json_loadb(value.bytes, value.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL) : NULL;
 }
 
+/* Scans the state, and does not parse it: it is a job's, and parsed it could take a hundred times its size. */
 bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_facts)
 {
-	json_auto_t *value = NULL;
-	const json_t *serial;
-	const char *lineage;
+	struct json_span name, value, serial = {NULL, 0}, lineage = {NULL, 0};
+	json_auto_t *number = NULL, *text = NULL;
+	struct json_scan scan;
+	int found;
 
 	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
 		len--;
-	if (len == 0 || bytes[len - 1] != '}') /* half-written, as usual: skips the parsing */
+	if (len == 0 || bytes[len - 1] != '}' || json_scan_open((struct json_span){bytes, len}, &scan) < 0)
 		return false;
-	value = state_parse(bytes, len);
-	serial = json_object_get(value, "serial");
-	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > MAX_SERIAL)
+	while ((found = json_scan_next(&scan, &name, &value)) > 0) {
+		if (json_span_is(name, "serial"))
+			serial = value;
+		if (json_span_is(name, "lineage"))
+			lineage = value;
+	}
+	number = fact_of(serial);
+	if (found < 0 || scan.at != bytes + len - 1 || !json_is_number(number) || json_number_value(number) < 0 ||
+		json_number_value(number) > MAX_SERIAL)
 		return false;
-	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(serial)};
-	lineage = text_or_empty(json_string_at(value, "lineage"));
-	if (lineage_plausible(lineage))
-		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), lineage);
+	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(number)};
+	text = fact_of(lineage);
+	if (lineage_plausible(text_or_empty(json_string_value(text))))
+		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), json_string_value(text));
 	return true;
 }
 

@@ -36,27 +36,18 @@ static void output_read(int fd, struct applied *applied)
 	}
 }
 
-/* The parsed last state, or NULL if there is none. */
-static json_t *state_read(int top)
-{
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_STATE_BYTES);
-	struct state_facts facts;
-
-	if (leftover_read(top, &bytes, &facts) < 0)
-		return NULL;
-	return json_loadb(buf_str(&bytes), bytes.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-}
-
 json_t *unrecorded_find(int top)
 {
 	_cleanup_(closep) int fd = beneath_open(top, WORKDIR_OUTPUT, O_RDONLY, 0);
+	_cleanup_(buf_release) struct buf state = BUF_INIT(MAX_STATE_BYTES);
 	_cleanup_(applied_freep) struct applied *applied = NULL;
-	json_auto_t *state = NULL;
+	struct state_facts facts;
 
 	if (fd < 0)
 		return NULL;
 	applied = applied_new();
 	output_read(fd, applied);
-	state = state_read(top);
-	return applied_missing(applied, state);
+	if (leftover_read(top, &state, &facts) < 0)
+		buf_reset(&state);
+	return applied_missing(applied, (struct json_span){buf_str(&state), state.len});
 }

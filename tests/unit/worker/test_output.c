@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "common/json/json.h"
+#include "common/terraform/applied.h"
 #include "worker/stage/summary.h"
 #include "worker/upload/leftover.h"
 #include "worker/upload/redact.h"
@@ -201,6 +203,37 @@ static void a_truncated_state_is_refused(void **state)
 		assert_false(state_facts_read(whole, len, &facts));
 	assert_false(state_facts_read("{}", 2, &facts));
 	assert_false(state_facts_read("[1]", 3, &facts));
+	assert_false(state_facts_read("{\"serial\":3},{}", 15, &facts));
+	assert_false(state_facts_read("{\"serial\":{}}", 13, &facts));
+}
+
+static size_t allocated;
+
+static void *counted_memory(size_t size)
+{
+	allocated += size;
+	return mem_resize(NULL, size, 1);
+}
+
+/* A job writes its state: a text of tiny values would take a hundred times its size when it is parsed. */
+static void a_state_of_many_values_takes_no_memory(void **state)
+{
+	static const char begin[] = "{\"serial\":3,\"lineage\":\"x\",\"resources\":[", end[] = "{}]}";
+	_cleanup_(buf_release) struct buf text = BUF_INIT(1 << 20);
+	_cleanup_(applied_freep) struct applied *applied = applied_new();
+	json_auto_t *missing = NULL;
+	struct state_facts facts;
+
+	(void)state;
+	buf_text(&text, begin);
+	while (text.len < 300 << 10)
+		buf_text(&text, "{},");
+	buf_text(&text, end);
+	json_set_alloc_funcs(counted_memory, free);
+	assert_true(state_facts_read(buf_str(&text), text.len, &facts));
+	missing = applied_missing(applied, (struct json_span){buf_str(&text), text.len});
+	assert_int_equal(json_array_size(missing), 0);
+	assert_in_range(allocated, 1, 10000);
 }
 
 int main(void)
@@ -214,6 +247,7 @@ int main(void)
 		cmocka_unit_test(changes_of_an_interrupted_apply_are_counted),
 		cmocka_unit_test(the_first_error_is_found),
 		cmocka_unit_test(a_truncated_state_is_refused),
+		cmocka_unit_test(a_state_of_many_values_takes_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
