@@ -139,6 +139,7 @@ static void folder_give_up(struct job *job)
 	} else if (job->states.dir) {
 		if (unsent_ended(job->host->unsent, &job->dir, &end) < 0)
 			return;
+		unsent_forget(&job->dir); /* the folder has an earlier state while it is removed */
 		job->rescue = NULL;
 	}
 	dir = mem_new(1, sizeof(*dir));

@@ -71,7 +71,8 @@ struct unsent_end {
  * and is being sent. If only the result is missing, results.h sends it; a worker that starts before unsent_confirmed
  * sends it again. Returns -1 if the job's folder must stay. */
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end);
-/* Removes the note of an apply whose last state is lost: its workspace stays held. */
+/* Removes the note from the apply's folder. Its last state was kept elsewhere, or is lost: then its workspace stays
+ * held. */
 void unsent_forget(const struct workdir *dir);
 /* The scheduler has the attempt's result, or no longer wants it. `awaited`: the lease had ended before the result
  * arrived, and the scheduler holds the workspace until it hears that no more states follow. This function sends that

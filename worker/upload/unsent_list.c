@@ -247,9 +247,9 @@ void unsent_changed(const struct workdir *dir)
 		log_warn("the worker can't note that an apply changes resources", "why", err.message, NULL);
 }
 
-static bool kept_already(const struct unsent *unsent, const char *name)
+static bool kept_already(const struct unsent *unsent, const char *name, const char *kind)
 {
-	_cleanup_(freep) char *path = unsent_file(name, "json");
+	_cleanup_(freep) char *path = unsent_file(name, kind);
 
 	return faccessat(unsent->folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -263,7 +263,7 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 		unsent_entry_drop(unconfirmed);
 	if (entry_find(unsent, UNSENT_SENDING, name))
 		return;
-	if (awaited && kept_already(unsent, name))
+	if (awaited && kept_already(unsent, name, "json"))
 		unsent_deliver(unsent, name, NULL);
 	else
 		unsent_note_drop(unsent, name);
@@ -305,9 +305,9 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 		owed ? "to be delivered" : "delivered", NULL);
 	if (unrecorded)
 		json_object_set(note, "unrecorded", unrecorded);
-	/* The existing note may have the result. */
-	if (kept_already(unsent, name))
-		return owed ? keep_state(unsent, top, name) : 0;
+	/* The existing note may have the result. A kept state is newer than what is left in the folder. */
+	if (kept_already(unsent, name, "json"))
+		return owed && !kept_already(unsent, name, "tfstate") ? keep_state(unsent, top, name) : 0;
 	return keep(unsent, top, name, note, owed);
 }
 
@@ -356,7 +356,7 @@ static void later_run(void *data)
 		later_wait(entry, came);
 		return;
 	}
-	if (kept_already(unsent, entry->name))
+	if (kept_already(unsent, entry->name, "json"))
 		unsent_deliver(unsent, entry->name, NULL);
 	unsent_entry_drop(entry);
 	unsent_settled(unsent);

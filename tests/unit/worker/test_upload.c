@@ -1593,6 +1593,27 @@ static void the_state_of_a_lost_apply_is_sent_until_it_is_accepted(void **state)
 	leftover_end(&left);
 }
 
+/* The folder may have an earlier state while it is removed. */
+static void a_kept_state_is_not_replaced_by_an_earlier_one(void **state)
+{
+	_cleanup_(buf_release) struct buf kept = BUF_INIT(1000);
+	struct err err = ERR_INIT;
+	struct left left;
+
+	(void)state;
+	SCRIPT({0, NULL});
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	leftover_put(&left, LEFTOVER_ERRORED, "{\"serial\":3}");
+	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.owed = true}), 0);
+	assert_int_equal(beneath_remove(left.dir.top, "delivered"), 0);
+	assert_true(leftover_undelivered(left.dir.top));
+	leftover_requests(&left, 1);
+	assert_int_equal(beneath_read(left.data, "unsent/j-1.tfstate", &kept, &err), 0);
+	assert_string_equal(buf_str(&kept), "{\"serial\":3}");
+	leftover_end(&left);
+}
+
 #define REPORT "aws_vpc.a: Creation complete after 1s [id=i-1]\naws_vpc.b: Creation complete after 1s [id=i-2]\n"
 
 static void unrecorded_resources_are_sent_before_the_last_state(void **state)
@@ -1721,6 +1742,7 @@ int main(void)
 		cmocka_unit_test(a_refused_result_of_an_earlier_apply_is_kept),
 		cmocka_unit_test(a_confirmed_result_is_not_sent_by_the_next_worker),
 		cmocka_unit_test(the_state_of_a_lost_apply_is_sent_until_it_is_accepted),
+		cmocka_unit_test(a_kept_state_is_not_replaced_by_an_earlier_one),
 		cmocka_unit_test(unrecorded_resources_are_sent_before_the_last_state),
 		cmocka_unit_test(unrecorded_resources_are_sent_after_the_result),
 		cmocka_unit_test(a_refused_state_is_kept_for_a_user),
