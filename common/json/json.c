@@ -46,6 +46,13 @@ size_t json_memory_of(const char *text, size_t len)
 	return bytes;
 }
 
+int json_memory_check(const char *text, size_t len, size_t most, struct err *err)
+{
+	if (len <= most / JSON_MEMORY_MOST || json_memory_of(text, len) <= most)
+		return 0;
+	return err_set(err, ERR_TOO_LARGE, "the document would take more than %zu MiB of memory", most >> 20);
+}
+
 /* ---- parsing ---- */
 
 static int load(const char *bytes, size_t len, size_t flags, json_t **ret_value, struct err *err)
@@ -85,6 +92,8 @@ void json_document_release(struct json_document *document)
 
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
 {
+	if (json_memory_check(bytes, len, JSON_PARSE_MOST, err) < 0)
+		return -1;
 	return load(bytes, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, ret_value, err);
 }
 

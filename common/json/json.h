@@ -12,7 +12,9 @@ struct err;
 
 enum { JSON_NAME_SIZE = 128 };
 
-/* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. For documents that are not large. */
+/* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. For documents that are not large:
+ * ERR_TOO_LARGE if it would take more than JSON_PARSE_MOST bytes of memory. */
+enum { JSON_PARSE_MOST = 512 << 20 };
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
 
 /* A document that may be large: its memory is bounded (common/memory.h) until it is released. */
@@ -30,6 +32,8 @@ void json_document_release(struct json_document *document);
  * it once. */
 size_t json_memory_of(const char *text, size_t len);
 enum { JSON_MEMORY_MOST = 100 };
+/* 0, or -1 with ERR_TOO_LARGE if the document would take more memory than that. */
+int json_memory_check(const char *text, size_t len, size_t most, struct err *err);
 
 /* Parses a text that PostgreSQL or this project wrote; null if it can't be parsed. A new reference. */
 json_t *json_of(const char *text);

@@ -6,6 +6,8 @@
 #include "common/buf.h"
 #include "common/err.h"
 
+static const size_t EXACT_MOST = (size_t)1 << 30; /* bytes of memory: a plan is a job's */
+
 /* The position after the closing quote of the text that begins after this quote. */
 static const char *text_end(const char *at, const char *end)
 {
@@ -55,6 +57,8 @@ int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *e
 	json_t *value;
 
 	quote_numbers(bytes, len, &quoted);
+	if (json_memory_check(buf_str(&quoted), quoted.len, EXACT_MOST, err) < 0)
+		return -1;
 	value = json_loadb(buf_str(&quoted), quoted.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	if (!value)
 		return err_set(err, ERR_MALFORMED, "it is not JSON: %s (line %d)", error.text, error.line);
