@@ -11,6 +11,7 @@
 #include "common/loop/progress.h"
 #include "common/memory.h"
 #include "common/metrics.h"
+#include "scheduler/background/assessments.h"
 #include "scheduler/background/rescues.h"
 #include "scheduler/background/retention.sql.h"
 #include "scheduler/metrics.h"
@@ -63,6 +64,16 @@ static int explore(struct retention_thread *keeper, bool *ret_more, struct err *
 	if (explorer_index_due(&keeper->store, keeper->objects, &count, err) < 0)
 		return -1;
 	*ret_more = count == EXPLORER_INDEX_MAX;
+	return 0;
+}
+
+static int assess(struct retention_thread *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (assessments_evaluate(&keeper->store, keeper->objects, &count, err) < 0)
+		return -1;
+	*ret_more = count == ASSESSMENTS_AT_ONCE;
 	return 0;
 }
 
@@ -166,6 +177,7 @@ static const struct {
 	{"loose blobs", 3000, false, sweep_unused_blobs},
 	{"states of lost applies", 3000, false, settle_states},
 	{"explorer", 1000, false, explore},
+	{"ended assessments", 1000, false, assess},
 	{"retention", 3000, false, expire},
 	{"packing", 3000, true, pack},
 	{"moves", 2000, true, move},

@@ -3,10 +3,11 @@
 #define SCHEDULER_BACKGROUND_RETENTION_H
 
 /*
- * A thread for background work. It looks for the unrecorded resources of lost applies (store/runs/unrecorded.h), and
- * for the rescue objects of held workspaces (rescues.h). It
- * deletes unreferenced content and content that is older than retention allows, and moves large content to the object
- * store. It works in small batches with a pause after each. Every replica may run one.
+ * A thread for background work, also work that needs the object store. It looks for the unrecorded resources of lost
+ * applies (store/runs/unrecorded.h), and for the rescue objects of held workspaces (rescues.h). It evaluates health
+ * assessments that have ended (assessments.h). It deletes unreferenced content and content that is older than retention
+ * allows, and moves large content to the object store. It works in small batches with a pause after each. Every replica
+ * may run one.
  */
 
 #include "scheduler/store/content/expiry.h"

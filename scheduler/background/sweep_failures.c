@@ -5,16 +5,21 @@
 
 #include "common/log.h"
 
+void sweep_failures_add(struct sweep_failures *failures, const char *id, const struct err *why)
+{
+	if (!failures->count++) {
+		text_copy(failures->first.text, sizeof(failures->first.text), id);
+		failures->why = *why;
+	}
+}
+
 int sweep_failed(struct sweep_failures *failures, const char *id, const struct err *why, struct err *err)
 {
 	if (why->kind == ERR_UNAVAILABLE) {
 		*err = *why;
 		return -1;
 	}
-	if (!failures->count++) {
-		text_copy(failures->first.text, sizeof(failures->first.text), id);
-		failures->why = *why;
-	}
+	sweep_failures_add(failures, id, why);
 	return 0;
 }
 

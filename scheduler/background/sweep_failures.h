@@ -12,7 +12,9 @@ struct sweep_failures {
 	struct err why; /* the first one's */
 };
 
-/* Counts a failed row. Returns -1 with *err if PostgreSQL does not answer: the sweep ends then. */
+/* Counts a failed row. */
+void sweep_failures_add(struct sweep_failures *failures, const char *id, const struct err *why);
+/* The same for rows that need only PostgreSQL. Returns -1 with *err if it does not answer: the sweep ends then. */
 int sweep_failed(struct sweep_failures *failures, const char *id, const struct err *why, struct err *err);
 /* Logs the failures at the end of the sweep. */
 void sweep_failures_note(const struct sweep_failures *failures, const char *sweep);

@@ -7,10 +7,11 @@
 #include "scheduler/runs/assessments/findings.h"
 #include "scheduler/runs/assessments/settle.sql.h"
 #include "scheduler/runs/plans/plan_changes_make.h"
+#include "scheduler/store/content/contents.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/plans/plan_changes.sql.h"
 
-enum { AGAIN_SECONDS = 60 };
+enum { AGAIN_SECONDS = 60, FETCHES = 4 };
 
 /* A result before it is stored. */
 struct result {
@@ -151,22 +152,25 @@ int assessment_fail(struct store *store, const char *workspace_id, const char *w
 struct settling {
 	struct store *store;
 	const char *run;
+	struct err lost; /* of an object store that lost the plan */
 };
 
-static int run_settle(struct store *store, const struct assessment_take_row *row, const char *run, struct err *err)
+static int run_settle(const struct settling *s, const struct assessment_take_row *row, struct err *err)
 {
-	struct result result = {.id = id_sibling(run, "asmtres"),
+	struct result result = {.id = id_sibling(s->run, "asmtres"),
 		.workspace = row->workspace,
-		.run = run,
+		.run = s->run,
 		.user = row->user,
 		.created_at = row->created_at};
 	struct err why = ERR_INIT;
 
 	if (!text_equal(row->status, run_statuses[RUN_PLANNED_AND_FINISHED].name))
 		result.error = row->error ? row->error : "the plan failed: its log says why";
-	else if (result_evaluate(store, &result, &why, err) < 0)
+	else if (s->lost.kind != ERR_NONE)
+		result.error = s->lost.message;
+	else if (result_evaluate(s->store, &result, &why, err) < 0)
 		return -1;
-	return result_store(store, &result, err);
+	return result_store(s->store, &result, err);
 }
 
 static int canceled_settle(struct store *store, const char *workspace, struct err *err)
@@ -189,15 +193,37 @@ static int settle_run(void *data, struct err *err)
 	row = row_of(assessment_take, &rows, 0);
 	canceled = text_equal(row->status, run_statuses[RUN_CANCELED].name) ||
 		text_equal(row->status, run_statuses[RUN_FORCE_CANCELED].name);
-	if ((canceled ? canceled_settle(s->store, row->workspace, err) : run_settle(s->store, row, s->run, err)) < 0)
+	if ((canceled ? canceled_settle(s->store, row->workspace, err) : run_settle(s, row, err)) < 0)
 		return -1;
 	return db_query(s->store->db, NULL, err, assessment_results_prune, .workspace = row->workspace,
 		.kept = ASSESSMENTS_KEPT, .canceled = canceled ? s->run : NULL);
 }
 
-int assessment_settle(struct store *store, const char *run_id, struct err *err)
+/* Fetches the object that the evaluation needs. If the object store has lost it, the assessment fails: no later try
+ * would find it. */
+static int plan_fetch(struct settling *s, struct contents *contents, struct objects *objects, struct err *err)
 {
-	struct settling s = {store, run_id};
+	if (contents_fetch(contents, objects, err) == 0)
+		return 0;
+	if (err->kind != ERR_INTERNAL)
+		return -1;
+	s->lost = *err;
+	return 0;
+}
 
-	return db_transaction(store->db, settle_run, &s, err);
+int assessment_settle(struct store *store, struct objects *objects, const char *run_id, struct err *err)
+{
+	_cleanup_(contents_release) struct contents contents = {.count = 0};
+	struct store reading = *store;
+	struct settling s = {.store = &reading, .run = run_id, .lost = ERR_INIT};
+	int result = -1;
+
+	reading.contents = &contents;
+	for (int i = 0; i < FETCHES && result < 0; i++) {
+		*err = (struct err)ERR_INIT;
+		result = db_transaction(store->db, settle_run, &s, err);
+		if (result < 0 && (!*contents.wanted.key || plan_fetch(&s, &contents, objects, err) < 0))
+			return -1;
+	}
+	return result;
 }
