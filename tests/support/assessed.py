@@ -33,11 +33,7 @@ class Assessments:
     def workspace(self, name, *resources, **attributes):
         """A workspace whose last run was applied, with these resources in its state."""
         workspace = self.api.workspace(name, assessments_enabled=True, **attributes)
-        text = json.dumps(state_of(*resources)).encode()
-        self.api.post(f"workspaces/{workspace}/actions/lock", {})
-        self.api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": {
-            "serial": 1, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}}})
-        self.api.post(f"workspaces/{workspace}/actions/unlock", {})
+        self.push(workspace, state_of(*resources), 1)
         run = self.api.run_files(workspace, NOTHING, auto_apply=True)
         self.worker.plan(run)
         job = self.worker.take(run, "apply")
@@ -45,6 +41,14 @@ class Assessments:
         self.worker.end(job)
         self.api.wait_status(run, "applied")
         return workspace
+
+    def push(self, workspace, state, serial):
+        """Uploads a state without a run."""
+        text = json.dumps({**state, "serial": serial}).encode()
+        self.api.post(f"workspaces/{workspace}/actions/lock", {})
+        self.api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": {
+            "serial": serial, "lineage": "l", "md5": hashlib.md5(text).hexdigest(), "state": base64.b64encode(text).decode()}}})
+        self.api.post(f"workspaces/{workspace}/actions/unlock", {})
 
     def ask(self, workspace):
         """Begins an assessment as if the minute had passed that must be between two."""

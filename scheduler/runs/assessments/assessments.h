@@ -25,8 +25,8 @@ int assessments_begin(struct store *store, const char *pool_id, long long room, 
  * assessed now, or began an assessment within the last minute; ERR_NOT_FOUND. */
 int assessment_start(struct store *store, const char *workspace_id, const char *user_id, struct err *err);
 /* Evaluates an assessment whose run has ended, stores the result and notifies about changes, unless another scheduler
- * does so. Fetches the plan's content from the object store, which may be NULL, outside of transactions.
- * ERR_UNAVAILABLE if that content can't be read now. */
+ * does so. It counts as canceled if the workspace's state has changed since. Fetches the plan's content from the object
+ * store, which may be NULL, outside of transactions. ERR_UNAVAILABLE if that content can't be read now. */
 int assessment_settle(struct store *store, struct objects *objects, const char *run_id, struct err *err);
 
 /* The sentence for a refusal's word; NULL for NULL. */

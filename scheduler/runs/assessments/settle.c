@@ -120,16 +120,21 @@ static int result_announce(
 	return announced;
 }
 
-static int result_store(struct store *store, const struct result *result, struct err *err)
+/* Stores no result, and sets *ret_outdated, if the workspace's state has changed since the assessment began. */
+static int result_store(struct store *store, const struct result *result, bool *ret_outdated, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct assessment_before_row *before;
 
-	if (db_query(store->db, &rows, err, assessment_before, .workspace = result->workspace) < 0)
+	if (db_query(store->db, &rows, err, assessment_before, .workspace = result->workspace,
+		    .created_at = result->created_at) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	before = row_of(assessment_before, &rows, 0);
+	*ret_outdated = before->outdated;
+	if (before->outdated)
+		return 0;
 	metric_addf(M_ASSESSMENTS, 1, "outcome=\"%s\"",
 		result->error                      ? "errored"
 			: result->findings.drifted ? "drifted"
@@ -143,8 +148,9 @@ static int result_store(struct store *store, const struct result *result, struct
 int assessment_fail(struct store *store, const char *workspace_id, const char *why, struct err *err)
 {
 	const struct result result = {.id = id_new("asmtres"), .workspace = workspace_id, .error = why};
+	bool outdated = false;
 
-	return result_store(store, &result, err);
+	return result_store(store, &result, &outdated, err);
 }
 
 /* ---- an assessment that has ended ---- */
@@ -155,7 +161,8 @@ struct settling {
 	struct err lost; /* of an object store that lost the plan */
 };
 
-static int run_settle(const struct settling *s, const struct assessment_take_row *row, struct err *err)
+static int run_settle(
+	const struct settling *s, const struct assessment_take_row *row, bool *ret_outdated, struct err *err)
 {
 	struct result result = {.id = id_sibling(s->run, "asmtres"),
 		.workspace = row->workspace,
@@ -170,7 +177,7 @@ static int run_settle(const struct settling *s, const struct assessment_take_row
 		result.error = s->lost.message;
 	else if (result_evaluate(s->store, &result, &why, err) < 0)
 		return -1;
-	return result_store(s->store, &result, err);
+	return result_store(s->store, &result, ret_outdated, err);
 }
 
 static int canceled_settle(struct store *store, const char *workspace, struct err *err)
@@ -184,7 +191,7 @@ static int settle_run(void *data, struct err *err)
 	const struct settling *s = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct assessment_take_row *row;
-	bool canceled;
+	bool canceled; /* or of a state that is no longer the current one */
 
 	if (db_query(s->store->db, &rows, err, assessment_take, .run = s->run) < 0)
 		return -1;
@@ -193,7 +200,8 @@ static int settle_run(void *data, struct err *err)
 	row = row_of(assessment_take, &rows, 0);
 	canceled = text_equal(row->status, run_statuses[RUN_CANCELED].name) ||
 		text_equal(row->status, run_statuses[RUN_FORCE_CANCELED].name);
-	if ((canceled ? canceled_settle(s->store, row->workspace, err) : run_settle(s, row, err)) < 0)
+	if ((!canceled && run_settle(s, row, &canceled, err) < 0) ||
+		(canceled && canceled_settle(s->store, row->workspace, err) < 0))
 		return -1;
 	return db_query(s->store->db, NULL, err, assessment_results_prune, .workspace = row->workspace,
 		.kept = ASSESSMENTS_KEPT, .canceled = canceled ? s->run : NULL);

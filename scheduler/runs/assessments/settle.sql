@@ -16,12 +16,15 @@ join run_inputs i on i.run_id = t.run_id;
 
 -- statement: assessment_before
 -- What was known of the workspace: the digests are those of the last result since its last change that succeeded.
+-- `outdated`: its state has changed since `created_at`. Locks the workspace, so that the state does not change before
+-- the result is stored.
 -- index: assessment_results_workspace
--- takes: workspace text
+-- takes: workspace text, created_at timestamptz
 -- gives: organization text, resources bigint, drift_digest text null, checks_digest text null,
--- failed_before boolean
+-- failed_before boolean, outdated boolean
 select w.organization_id as organization, w.resource_count as resources, s.drift_digest, s.checks_digest,
-    coalesce((select not l.succeeded from assessment_results l where l.id = w.assessment_id), false) as failed_before
+    coalesce((select not l.succeeded from assessment_results l where l.id = w.assessment_id), false) as failed_before,
+    coalesce(w.latest_change_at > :created_at::timestamptz, false) as outdated
 from workspaces w
 left join lateral (
     select drift_digest, checks_digest
@@ -30,7 +33,8 @@ left join lateral (
     order by position desc
     limit 1
 ) s on true
-where w.id = :workspace;
+where w.id = :workspace
+for no key update of w;
 
 -- statement: assessment_result_insert
 -- Adds the result, makes it the workspace's, and sets when the workspace is looked at next: after a period if it is

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from support.api_site import open_api_site
-from support.assessed import Assessments, found
+from support.assessed import Assessments, found, state_of
 from support.fake_worker import FakeWorker
 from support.servers import ObjectStore
 from support.synthetic import NOTHING
@@ -111,6 +111,20 @@ def test_an_assessment_whose_worker_is_lost_is_tried_again(make, ask):
     again = until(lambda: health.worker.claim(), "the job is offered again")[0]
     assert (again["job"], again["attempt"]) == (job["job"], 2)
     assert not health.end(workspace, again, {"format_version": "1.2"})["attributes"]["drifted"]
+
+
+def test_an_assessment_of_an_earlier_state_gives_no_result(make, api, ask):
+    health = make()
+    workspace = health.workspace("w", "one")
+    health.ask(workspace)
+    job = health.job(workspace)
+    health.push(workspace, state_of("two"), 2)
+    health.worker.on(job, "PUT", "plan-json", json.dumps(found(["one"])).encode())
+    health.worker.end(job)
+    until(lambda: underway(ask) == set(), "the assessment has ended")
+    assert api.get(f"workspaces/{workspace}/assessment-results").data == []
+    assert ask("select drifted, assess_at > now() from workspaces where id = %s", workspace) == [(False, True)]
+    assert health.assess(workspace, found(["two"]))["attributes"]["drifted"]
 
 
 def test_quotas_have_no_place_for_assessments(make, api, ask):
