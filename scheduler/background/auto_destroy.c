@@ -68,6 +68,13 @@ static int remind(const struct turn *turn, const struct auto_destroy_lock_row *w
 		err);
 }
 
+/* Sets the time of the next try, so that the workspace does not stay at the head of the sweep. */
+static int postpone(struct store *store, const char *workspace_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, auto_destroy_postpone, .workspace_id = workspace_id,
+		.again_seconds = AGAIN_SECONDS);
+}
+
 /* Runs under the workspace's lock, which orders it with other schedulers and with changes of the settings. */
 static int turn_run(void *data, struct err *err)
 {
@@ -80,6 +87,9 @@ static int turn_run(void *data, struct err *err)
 	if (!rows.count)
 		return 0;
 	workspace = row_of(auto_destroy_lock, &rows, 0);
+	/* Its first apply may not have stored a state yet. */
+	if (workspace->over && !workspace->manages && workspace->busy)
+		return postpone(turn->store, turn->workspace_id, err);
 	if (remind(turn, workspace, err) < 0 ||
 		(workspace->over && workspace->manages && destroy(turn, workspace, err) < 0))
 		return -1;
@@ -90,13 +100,6 @@ static int turn_run(void *data, struct err *err)
 		return -1;
 	return db_query(turn->store->db, NULL, err, auto_destroy_plan, .workspace_id = turn->workspace_id,
 		.over = workspace->over, .reminder = workspace->reminder);
-}
-
-/* Sets the time of the next try, so that a workspace that fails does not stay at the head of the sweep. */
-static int postpone(struct store *store, const char *workspace_id, struct err *err)
-{
-	return db_query(store->db, NULL, err, auto_destroy_postpone, .workspace_id = workspace_id,
-		.again_seconds = AGAIN_SECONDS);
 }
 
 int auto_destroy_sweep(struct store *store, struct err *err)

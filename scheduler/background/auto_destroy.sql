@@ -8,13 +8,14 @@ replace(replace(case
     interval;
 
 -- statement: auto_destroy_lock
--- Locks the workspace if it is still due. over: its time has come. manages: it has resources. reminder: the
--- reminder that is due.
+-- Locks the workspace if it is still due. over: its time has come. manages: it has resources. busy: a run, or a
+-- lost apply whose state may still arrive, may create some. reminder: the reminder that is due.
 -- index: projects_pkey, workspaces_pkey
 -- takes: workspace_id text
--- gives: name text, organization_id text, over boolean, manages boolean, at timestamptz,
+-- gives: name text, organization_id text, over boolean, manages boolean, busy boolean, at timestamptz,
 -- reminder timestamptz null, due text
-select w.name, w.organization_id, d.at <= now() as over, w.resource_count > 0 as manages, d.at,
+select w.name, w.organization_id, d.at <= now() as over, w.resource_count > 0 as manages,
+    w.current_run_id is not null or w.has_queue or w.hold_job_id is not null as busy, d.at,
     (
         select max(x)
         from unnest(array[d.at - interval '24 hours', d.at - interval '12 hours']) x

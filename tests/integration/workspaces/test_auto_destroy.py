@@ -5,6 +5,8 @@
 import json
 from datetime import datetime, timedelta, timezone
 
+from support.assessed import state_of
+from support.fake_worker import FakeWorker
 from support.wait import until
 
 PAST = "2020-01-01T00:00:00Z"
@@ -53,6 +55,30 @@ def test_a_workspace_is_destroyed_at_its_time(api, worker, ask):
         until(lambda one=one: api.attributes(f"workspaces/{one}")["auto-destroy-at"] is None, "its time is reset")
     assert api.get(f"workspaces/{empty}/runs").data == [] and len(api.get(f"workspaces/{workspace}/runs").data) == 2
     assert actions(api) == ["auto_destroy"]
+
+
+def test_a_workspace_keeps_its_time_while_a_run_may_create_resources(api, tokens, ask):
+    fake_worker = FakeWorker(api.url, tokens["agent-token"])
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, ONE)
+
+    def check(**attributes):
+        change(api, "workspaces", workspace, **attributes)
+        until(lambda: ask("select 1 from workspaces where id = %s and (destroy_check_at > now() or destroy_check_at is null)", workspace), "the workspace is checked")
+        assert is_checked(ask, workspace) and api.attributes(f"workspaces/{workspace}")["auto-destroy-at"]
+
+    check(auto_destroy_at=PAST)
+    fake_worker.plan(run)
+    job = fake_worker.take(run, "apply")
+    fake_worker.on(job, "POST", "started")
+    ask("update workspaces set destroy_check_at = now() where id = %s", workspace)
+    check()
+    fake_worker.on(job, "PUT", "state", state_of("one"))
+    fake_worker.end(job)
+    api.wait_status(run, "applied")
+    ask("update workspaces set destroy_check_at = now() where id = %s", workspace)
+    until(lambda: newest(api, workspace)["attributes"]["is-destroy"], "a run that destroys")
+    assert api.attributes(f"workspaces/{workspace}")["auto-destroy-at"] is None and actions(api) == ["auto_destroy"]
 
 
 def test_an_inactive_workspace_is_destroyed_after_its_duration(api, worker, ask):
