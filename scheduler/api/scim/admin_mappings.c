@@ -72,6 +72,17 @@ int team_mappings_create(struct request *req, struct response *res, struct err *
 	return respond_empty(res, 204);
 }
 
+/* A change of the group that is not committed yet has left the team out: resuming waits for it. */
+static int mapping_resume(struct request *req, const char *group_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows group = ROWS_INIT;
+
+	if (scim_group_lock(req->store, group_id, &group, err) < 0 ||
+		scim_mapping_pause(req->store, param(req, "team"), false, err) < 0)
+		return -1;
+	return scim_follow_group(req, group_id, err);
+}
+
 int team_mappings_update(struct request *req, struct response *res, struct err *err)
 {
 	const json_t *sent = json_object_get(json_at(req->body, "data.attributes"), "scim-sync-paused");
@@ -85,9 +96,8 @@ int team_mappings_update(struct request *req, struct response *res, struct err *
 	team = row_of(scim_mapping_read, &rows, 0);
 	if (json_is_true(sent) == team->is_paused)
 		return respond_empty(res, 204);
-	if (scim_mapping_pause(req->store, param(req, "team"), json_is_true(sent), err) < 0)
-		return -1;
-	if (json_is_false(sent) && scim_follow_group(req, team->group_id, err) < 0)
+	if ((json_is_true(sent) ? scim_mapping_pause(req->store, param(req, "team"), true, err)
+				: mapping_resume(req, team->group_id, err)) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

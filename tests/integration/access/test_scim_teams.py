@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
 """Teams and site admins that follow the groups of an identity provider."""
 
+import concurrent.futures
 import uuid
 
+import psycopg
 import pytest
 
 from support import scim as idp
@@ -10,6 +12,7 @@ from support.api import Api
 from support.people import People
 from support.scim import operation
 from support.shared import api, database, scheduler  # noqa: F401
+from support.wait import until
 
 
 @pytest.fixture
@@ -99,6 +102,23 @@ def test_a_paused_mapping_applies_nothing_until_it_is_resumed(api_site, api, sci
     assert mapping(api, "PATCH", team, scim_sync_paused=False).status == 204
     assert members(api_site, team) == {account(api_site, john): "scim"}
     assert mapping(api, "PATCH", team, scim_sync_paused="no").status == 422
+
+
+def test_resuming_a_mapping_waits_for_a_change_of_its_group(api_site, api, scim, people):
+    team, jane, john = people.team(f"t{uuid.uuid4().hex[:8]}"), scim.user(), scim.user()
+    group = scim.group(jane["id"], john["id"])
+    mapped(api, team, group)
+    assert mapping(api, "PATCH", team, scim_sync_paused=True).status == 204
+    with psycopg.connect(api_site.database) as change, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        # As a request that removes a member, which does not see that the mapping is resumed.
+        change.execute("select 1 from scim_groups where id = %s for update", [group["id"]])
+        change.execute("delete from scim_group_members where group_id = %s and scim_user_id = %s", [group["id"], jane["id"]])
+        resumed = pool.submit(mapping, api, "PATCH", team, scim_sync_paused=False)
+        waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        until(lambda: resumed.done() or api_site.ask(waits), "the request waits for the group")
+        change.commit()
+        assert resumed.result().status == 204
+    assert members(api_site, team) == {account(api_site, john): "scim"}
 
 
 def test_people_cannot_edit_a_mapped_team_by_hand(api_site, api, scim, people):
