@@ -203,6 +203,17 @@ def test_an_upgrade_makes_a_run_that_needs_a_confirmation(org, module):
     assert org.get(f"workspaces/{workspace}").data["relationships"]["no-code-module"]["data"] is None
 
 
+def test_an_upgrade_to_another_module_changes_the_source_module(org, modules, module):
+    made = create(org, module)
+    workspace = provision(org, made["id"], "moved", [{"key": "word", "value": "x"}])["id"]
+    name = f"other-{next(numbers)}"
+    modules.publish(name, "2.0.0", {"main.tf": INPUTS})
+    org.patch(f"no-code-modules/{made['id']}", settings(modules.read(name)["id"]))
+    org.post(f"no-code-modules/{made['id']}/workspaces/{workspace}/upgrade", document("workspaces", {}))
+    assert f"/{name}/null" in configuration(org, workspace)
+    assert org.attributes(f"workspaces/{workspace}")["source-module-id"] == f"private/{org.organization}/{name}/null/2.0.0"
+
+
 def test_a_module_is_created_with_no_code(org, modules):
     made = modules.create(f"at-once-{next(numbers)}", **{"no-code": True})
     assert made["attributes"]["no-code"] and len(made["relationships"]["no-code-modules"]["data"]) == 1

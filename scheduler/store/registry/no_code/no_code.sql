@@ -58,11 +58,11 @@ where id = :id;
 delete from no_code_modules where id = :id;
 
 -- statement: no_code_workspace_set
--- Notes the version that the workspace's configuration calls.
+-- Notes the module and the version that the workspace's configuration calls.
 -- takes: workspace_id text, no_code_module_id text, module text, version text
 insert into no_code_workspaces (workspace_id, no_code_module_id, module, version)
 values (:workspace_id, :no_code_module_id, :module, :version)
-on conflict (workspace_id) do update set version = excluded.version;
+on conflict (workspace_id) do update set module = excluded.module, version = excluded.version;
 
 -- statement: no_code_workspace_find
 -- A row if the workspace was made from a no-code module; the id of that module, which may have been deleted.
