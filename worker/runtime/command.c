@@ -255,7 +255,9 @@ void command_failed(struct job *job, const char *name, int code, const char *err
 	char first[sizeof(job->result.error)] = "";
 
 	if (job->optional) {
-		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", errors, NULL);
+		_cleanup_(freep) char *clean = redact_text(&job->redactor, text_or_empty(errors));
+
+		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", clean, NULL);
 		return;
 	}
 	if (errors) {

@@ -274,8 +274,10 @@ bool job_state_is_missing(const struct job *job)
 
 static void state_fails(struct job *job, const char *what, const char *why)
 {
+	_cleanup_(freep) char *text = mem_printf("%s: %s", what, why);
+
 	job->result.outcome = OUTCOME_ERRORED;
-	snprintf(job->result.error, sizeof(job->result.error), "%s: %s", what, why);
+	job_error_set(job, text);
 }
 
 /* An error of a hook says that the state is the workspace's, so an error of the state takes its place. */
@@ -416,6 +418,14 @@ static void job_advance(struct job *job)
 	}
 }
 
+void job_error_set(struct job *job, const char *text)
+{
+	_cleanup_(freep) char *clean = redact_text(&job->redactor, text);
+
+	text_copy(job->result.error, sizeof(job->result.error), clean);
+}
+
+/* The error may quote a program's output. */
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...)
 {
 	char error[sizeof(job->result.error)];
@@ -428,7 +438,7 @@ void job_fail(struct job *job, enum outcome outcome, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error, sizeof(error), format, args);
 	va_end(args);
-	memcpy(job->result.error, error, sizeof(error));
+	job_error_set(job, error);
 }
 
 struct job_work {

@@ -220,6 +220,9 @@ void job_hold(struct job *job);
 void job_release(struct job *job);
 /* Sets the outcome and its message, unless the outcome is decided. */
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Sets the result's error. The values that the log does not show are redacted, because the worker's log shows the
+ * error, too. */
+void job_error_set(struct job *job, const char *text);
 /* Gives the result now; the remaining work of the job is optional (rule 6). */
 void job_report(struct job *job);
 /* Holds a job that has reported until its turn. */

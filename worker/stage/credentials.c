@@ -29,13 +29,10 @@ static const char vault_folder[] = "vault";
 /* The sentence may be a Vault's. */
 static void fail(struct job *job, const char *sentence)
 {
-	_cleanup_(buf_release) struct buf clean = BUF_INIT(sizeof(job->result.error));
-
 	if (job_done(job))
 		return;
-	redact_cut(&job->redactor, sentence, strlen(sentence), &clean);
-	job_fail(job, OUTCOME_ERRORED, "%s", buf_str(&clean));
-	joblog_write(&job->log, buf_str(&clean));
+	job_fail(job, OUTCOME_ERRORED, "%s", sentence);
+	joblog_write(&job->log, job->result.error);
 	joblog_write(&job->log, "\n");
 }
 
@@ -137,11 +134,9 @@ static void failed(struct job *job, const json_t *event)
 
 static void warned(struct job *job, const json_t *event)
 {
-	const char *text = text_or_empty(json_string_at(event, "warning"));
-	_cleanup_(buf_release) struct buf clean = BUF_INIT(4096);
+	_cleanup_(freep) char *clean = redact_text(&job->redactor, text_or_empty(json_string_at(event, "warning")));
 
-	redact_cut(&job->redactor, text, strlen(text), &clean);
-	log_warn("a Vault token of a run", "run", job->result.run.text, "why", buf_str(&clean), NULL);
+	log_warn("a Vault token of a run", "run", job->result.run.text, "why", clean, NULL);
 }
 
 static const struct event_row {
@@ -182,11 +177,12 @@ static void session_ended(void *data, enum keeper_why why, const char *said)
 {
 	struct job *job = data;
 	bool held = job->vault_held;
+	_cleanup_(freep) char *clean = redact_text(&job->redactor, said);
 
 	job->vault = NULL;
 	job->vault_held = false;
 	if (*said)
-		log_warn("runyard-vault", "run", job->result.run.text, "output", said, NULL);
+		log_warn("runyard-vault", "run", job->result.run.text, "output", clean, NULL);
 	if (job->child && held)
 		login_ended(job, why, said);
 	else if (!held)

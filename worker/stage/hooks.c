@@ -25,14 +25,14 @@ enum { SECRET_MIN = 16, REASON_SIZE = 700 };
 /* An error of the backend or the state is the more important one. */
 static void applied_fail(struct job *job, const char *reason)
 {
-	struct job_result *result = &job->result;
+	_cleanup_(freep) char *text = mem_printf(
+		"The apply has succeeded: its changes are made. The run is errored because of a hook. %s", reason);
 
-	if (result->outcome != OUTCOME_PASSED)
+	if (job->result.outcome != OUTCOME_PASSED)
 		return;
 	job->hook_failed = true;
-	result->outcome = OUTCOME_ERRORED;
-	snprintf(result->error, sizeof(result->error),
-		"The apply has succeeded: its changes are made. The run is errored because of a hook. %s", reason);
+	job->result.outcome = OUTCOME_ERRORED;
+	job_error_set(job, text);
 }
 
 static void hook_fail(struct job *job, const char *reason)

@@ -147,7 +147,7 @@ static void backend_checked(void *data)
 
 	if (checking->err.kind != ERR_NONE && checking->job->applied) {
 		result->outcome = OUTCOME_ERRORED;
-		text_copy(result->error, sizeof(result->error), checking->err.message);
+		job_error_set(checking->job, checking->err.message);
 	} else if (checking->err.kind != ERR_NONE) {
 		job_fail(checking->job, OUTCOME_ERRORED, "%s", checking->err.message);
 	}

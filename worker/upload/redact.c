@@ -72,8 +72,18 @@ static bool says_nothing(const char *value)
 	return text_equal(value, "true") || text_equal(value, "false") || text_equal(value, "null");
 }
 
-void redactor_add(struct redactor *redactor, const char *value)
+static char *without_line_ends(const char *value)
 {
+	size_t len = strlen(value);
+
+	while (len > 0 && strchr("\r\n", value[len - 1]))
+		len--;
+	return mem_printf("%.*s", (int)len, value);
+}
+
+void redactor_add(struct redactor *redactor, const char *text)
+{
+	_cleanup_(freep) char *value = without_line_ends(text);
 	_cleanup_(freep) char *inner = NULL;
 
 	if (strlen(value) < REDACT_SHORTEST || says_nothing(value))
@@ -241,6 +251,14 @@ int redact_cut(const struct redactor *redactor, const char *text, size_t len, st
 		text = at + strlen(mark);
 	}
 	return part_redact(redactor, text, (size_t)(end - text), out);
+}
+
+char *redact_text(const struct redactor *redactor, const char *text)
+{
+	struct buf clean = BUF_INIT((size_t)-1);
+
+	redact_cut(redactor, text, strlen(text), &clean);
+	return buf_take(&clean);
 }
 
 size_t redact_settled(const struct redactor *redactor, const char *line, size_t len)

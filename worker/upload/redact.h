@@ -2,8 +2,8 @@
 #ifndef WORKER_UPLOAD_REDACT_H
 #define WORKER_UPLOAD_REDACT_H
 
-/* Removes the values of sensitive variables from log lines and from the output of policies: in plain form, as JSON
- * strings and as JSON in JSON strings. Pure. */
+/* Removes the values of sensitive variables from log lines, from errors and from the output of policies: in plain form,
+ * as JSON strings and as JSON in JSON strings. Pure. */
 
 #include "common/buf.h"
 #include "worker/runtime/assignment.h"
@@ -24,7 +24,8 @@ struct redactor {
 };
 
 void redactor_init(struct redactor *redactor, const struct assignment *assignment);
-void redactor_add(struct redactor *redactor, const char *value);
+/* Line ends at the end of a value are no part of the secret: programs print it without them, too. */
+void redactor_add(struct redactor *redactor, const char *text);
 /* The same for a literal of HCL or JSON, and for each text in it that is no key. */
 void redactor_add_literal(struct redactor *redactor, const char *literal);
 void redactor_release(struct redactor *redactor);
@@ -33,6 +34,8 @@ int redact(const struct redactor *redactor, const char *line, size_t len, struct
 /* The same for a text that may have been cut: at its end, or where a trace says so ("... (12 bytes more)"). There, the
  * beginning of a secret is replaced, too. */
 int redact_cut(const struct redactor *redactor, const char *text, size_t len, struct buf *out);
+/* The same for a text that is not part of the job's log, such as an error. The caller frees it. */
+char *redact_text(const struct redactor *redactor, const char *text);
 
 /* The number of bytes of an incomplete line that can be redacted now, because no secret can extend past them. All, if
  * that is not possible. */

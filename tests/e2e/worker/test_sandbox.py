@@ -14,6 +14,7 @@ from support.gate import Gate
 from support.proc import processes_with
 from support.runyard import Worker
 from support.site import release_all
+from support.wait import until
 
 
 @pytest.fixture
@@ -339,6 +340,20 @@ def test_variables_for_the_engine_do_not_affect_the_worker(site, api):
         else:
             assert api.attributes(f"runs/{run}")["error"], key
     assert site.worker.ready()
+
+
+def test_an_error_that_quotes_a_sensitive_value_is_redacted(site, api):
+    """The engine's error is the run's error and a line of the worker's log."""
+    secret = "sensitive-of-an-error"
+    workspace = api.workspace()
+    api.variable(workspace, "given", secret, sensitive=True)
+    api.variable(workspace, "TF_CLI_ARGS_plan", f"-target={secret}", category="env")
+    run = api.run_files(workspace, {"main.tf": 'variable "given" {}\n'})
+    attributes = api.wait_status(run, "errored")
+    assert 'Invalid target "(sensitive value)"' in attributes["error"], attributes
+    assert secret not in api.log(run, "plan")
+    until(lambda: [line for line in site.worker.log_lines() if line["msg"] == "job ended" and line["run"] == run], "the worker logs the job's end")
+    assert secret not in site.worker.process.log() and secret not in site.scheduler.process.log()
 
 
 def test_the_worker_sets_the_interval_of_states(api):

@@ -37,6 +37,8 @@ static void sensitive_values_are_redacted(void **state)
 			.value = "{ user = \"ada-l\", \"a key\" : [\"p\\\"q <r>\"] }",
 			.hcl = true,
 			.sensitive = true},
+		{.key = "k", .value = "pin-77\r\n", .sensitive = true},
+		{.key = "l", .value = "null\n", .sensitive = true},
 		{.key = "TF_VAR_j", .value = "[\"in a list\", \"no end", .env = true, .sensitive = true},
 	};
 	struct assignment assignment = {.variables = variables, .variable_count = ARRAY_LEN(variables)};
@@ -55,6 +57,8 @@ static void sensitive_values_are_redacted(void **state)
 	assert_redacted(&redactor, "> second line", "> (sensitive value)");
 	assert_redacted(&redactor, "first line\\r\\nsecond line", "(sensitive value)");
 	assert_redacted(&redactor, "the user ada-l has a key", "the user (sensitive value) has a key");
+	assert_redacted(&redactor, "Error: pin-77, {\"m\":\"pin-77\\r\\n\",\"n\":null}",
+		"Error: (sensitive value), {\"m\":\"(sensitive value)\\r\\n\",\"n\":null}");
 	assert_redacted(&redactor, "p\"q <r>, p\\\"q <r>, p\\\\\\\"q <r>",
 		"(sensitive value), (sensitive value), (sensitive value)");
 	assert_redacted(&redactor, "in a list, not at its no end", "(sensitive value), not at its no end");
@@ -72,6 +76,7 @@ static void assert_cut(const struct redactor *redactor, const char *text, const 
 static void the_beginning_of_a_secret_is_redacted_where_a_text_is_cut(void **state)
 {
 	struct redactor redactor = {.secrets = NULL};
+	_cleanup_(freep) char *text = NULL;
 
 	(void)state;
 	assert_cut(&redactor, "hunt... (3 bytes more)", "hunt... (3 bytes more)");
@@ -84,6 +89,8 @@ static void the_beginning_of_a_secret_is_redacted_where_a_text_is_cut(void **sta
 	assert_cut(&redactor, "hunter, hunter2... (1 bytes more)\nhunter22",
 		"hunter, (sensitive value)... (1 bytes more)\n(sensitive value)");
 	assert_cut(&redactor, "... (... (", "... (... (");
+	text = redact_text(&redactor, "hunter22 and hunter");
+	assert_string_equal(text, "(sensitive value) and (sensitive value)");
 	redactor_release(&redactor);
 }
 
