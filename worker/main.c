@@ -20,6 +20,7 @@
 #include "common/loop/watchdog.h"
 #include "common/process.h"
 #include "worker/engine/inits.h"
+#include "worker/engine/schema_cache.h"
 #include "worker/exec/child.h"
 #include "worker/exec/etc.h"
 #include "worker/limits/cgroup.h"
@@ -39,7 +40,6 @@
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/stage/schemas.h"
 #include "worker/stage/stages.h"
 #include "worker/rescue/rescue.h"
 #include "worker/upload/unsent.h"
@@ -347,7 +347,7 @@ static int open_host(struct process *process, struct err *err)
 	worker->host = job_host(process);
 	if (open_engines(worker, err) < 0 ||
 		inits_open(options->data_dir, options->init_reuse_seconds * 1000, &worker->host.inits, err) < 0 ||
-		schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
+		schema_cache_open(options->data_dir, &worker->host.schemas, err) < 0 ||
 		installer_open(&worker->host, options->data_dir, &worker->host.installer, err) < 0 ||
 		books_load(&worker->books, options->price_books, err) < 0)
 		return -1;
@@ -520,7 +520,7 @@ static void process_close(struct process *process, int status)
 	scheduler_free(worker->scheduler);
 	result_sink_free(worker->results);
 	unsent_free(worker->host.unsent);
-	schemas_free(worker->host.schemas);
+	schema_cache_free(worker->host.schemas);
 	inits_free(worker->host.inits);
 	engines_free(worker->host.engines);
 	downloads_stop(worker->downloads);

@@ -45,7 +45,7 @@ struct network_use;
 struct networks;
 struct policy_stage;
 struct rescue;
-struct schemas;
+struct schema_cache;
 struct step;
 struct unsent;
 struct vault_session;
@@ -78,7 +78,7 @@ struct job_host {
 	struct org_packages *org_packages;
 	struct installer *installer;
 	struct inits *inits;
-	struct schemas *schemas;
+	struct schema_cache *schemas;
 	struct unsent *unsent;
 	const struct step *const *steps; /* by stage; NULL for a stage that a worker does not do */
 	const struct sandbox *sandbox;
@@ -182,6 +182,7 @@ struct job {
 	bool init_wanted;               /* the engine's init has to run */
 	char init_key[SHA256_HEX_SIZE]; /* key for later reuse (stage/reuse); "": this init is not kept */
 	bool init_reused;
+	char schemas_key[SHA256_HEX_SIZE]; /* of its provider schemas (engine/schema_cache.h) */
 	bool old_plan; /* made by a worker that left the engine's workspace at "default": the apply must use that, too
 			*/
 	char *locked;  /* the configuration's own lock file, or NULL */

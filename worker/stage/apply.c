@@ -201,6 +201,7 @@ const struct step apply_steps[] = {
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
+	{"key", step_schemas_key, false},
 	{"start", step_start, false},
 	{"apply", step_apply, false},
 	{"check", step_check_applied, true},

@@ -204,6 +204,7 @@ const struct step plan_steps[] = {
 	{"init", step_init, false},
 	{"backend", step_check_backend, false},
 	{"keep", step_keep_init, false},
+	{"key", step_schemas_key, false},
 	{"plan", step_plan, false},
 	{"post-hook", step_post_hook, true},
 	{"revoke", step_revoke, true},

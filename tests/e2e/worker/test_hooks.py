@@ -393,6 +393,16 @@ def test_a_plan_with_a_pre_plan_hook_runs_its_own_init(api, worker, programs):
     assert one.metric("runyard_worker_process_seconds_count", command="init") == 2
 
 
+def test_code_of_a_plan_does_not_choose_where_its_schemas_are_cached(api, worker, programs):
+    """The cache's key is made before the plan. So the next plan finds the schemas, whatever lock file the first one left."""
+    programs.write("post-plan", "echo \"# $TFC_RUN_ID\" >>.terraform.lock.hcl")
+    one = worker(hooks_dir=programs.folder)
+    for _ in range(2):
+        api.wait_status(api.run_files(api.workspace(), ONE), "planned")
+    assert one.metric("runyard_worker_process_seconds_count", command="show") == 2
+    assert one.metric("runyard_worker_process_seconds_count", command="schemas") == 1
+
+
 def make_wrong(programs, case):
     path = programs.write("post-apply", "")
     if case == "no program":
