@@ -8,7 +8,8 @@
  *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
  *                               the resources that are "unrecorded" (upload/unrecorded.h; 0600)
  *     <job>-<attempt>.tfstate   the last state, if the scheduler lacks it
- *     <job>-<attempt>.refused   a last state that the scheduler did not accept at all; for the operator
+ *     <job>-<attempt>.refused   a last state that the scheduler did not accept at all; for the operator, who removes
+ *                               it. Empty if these files would have more than 4 GiB together
  *
  * While an apply runs, its note is job.json in the job's folder. After the apply the note is kept here until the
  * scheduler has the result and the last state. If the worker dies, the next worker with this data directory delivers

@@ -18,6 +18,9 @@
 
 enum { REFUSED_MS = 60 * 1000 };
 
+/* Limit for all refused states together: nothing but the operator removes them, and they belong to no job's limits. */
+static const long long max_refused = 4LL << 30;
+
 /* ---- the result, the unrecorded resources, the state, the end ---- */
 
 static void tell(struct unsent_entry *entry, const struct transfer_spec *spec, transfer_fn fn)
@@ -54,16 +57,45 @@ static void deliver_last_state(struct unsent_entry *entry)
 		last_answered);
 }
 
-/* The workspace stays held: an operator must inspect the file. */
+/* 0 for a file that does not exist. */
+static long long file_bytes(const struct unsent *unsent, const char *name)
+{
+	struct stat info;
+
+	return fstatat(unsent->folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? info.st_size : 0;
+}
+
+static bool has_room(const struct unsent *unsent, const char *state)
+{
+	_cleanup_(list_closep) DIR *list = beneath_list(unsent->folder, ".");
+	long long bytes = file_bytes(unsent, state);
+	const char *name;
+
+	while (list && (name = list_next(list)))
+		if (text_equal(strrchr(name, '.'), ".refused"))
+			bytes += file_bytes(unsent, name);
+	return bytes <= max_refused;
+}
+
+/* The workspace stays held: an operator must inspect the file. Instead of a state for which there is no room, an empty
+ * file says that there was one. */
 static void state_refused(struct unsent_entry *entry, const char *why)
 {
 	struct unsent *unsent = entry->unsent;
 	_cleanup_(freep) char *state = unsent_file(entry->name, "tfstate"),
 			      *refused = unsent_file(entry->name, "refused");
+	bool kept = has_room(unsent, state);
+	struct err err = ERR_INIT;
 
-	log_error("the scheduler refused a state of an earlier apply; its file is kept", "run", unsent_run(entry->note),
-		"job", entry->name, "why", why, "folder", unsent->path, NULL);
-	renameat(unsent->folder, state, unsent->folder, refused);
+	log_error("the scheduler refused a state of an earlier apply", "run", unsent_run(entry->note), "job",
+		entry->name, "why", why, "folder", unsent->path, "kept",
+		kept ? "yes" : "no: the folder has too many bytes of refused states", NULL);
+	if (kept) {
+		renameat(unsent->folder, state, unsent->folder, refused);
+	} else {
+		beneath_write(unsent->folder, refused, 0600, text_bytes(""), &err);
+		unlinkat(unsent->folder, state, 0);
+	}
 	delivery_done(entry);
 }
 

@@ -1666,6 +1666,32 @@ static void a_refused_state_is_kept_for_a_user(void **state)
 	leftover_end(&left);
 }
 
+/* Only an empty file remains of a state that exceeds the limit of all refused states. */
+static void the_bytes_of_refused_states_are_bounded(void **state)
+{
+	static const struct {
+		off_t before, kept;
+	} rows[] = {{(4LL << 30) - 12, 12}, {(4LL << 30) - 11, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct unreadable before = {NULL, rows[i].before, S_IFREG, true, 0};
+		struct left left;
+		struct stat info;
+
+		SCRIPT({422, NULL});
+		leftover_begin(&left, "{\"serial\":1}");
+		unreadable_put(left.data, "unsent/j-0.refused", &before);
+		leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+		assert_string_equal(leftover_requests(&left, 1), "PUT state |");
+		assert_int_equal(fstatat(left.data, "unsent/j-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(info.st_size, rows[i].kept);
+		assert_int_equal(faccessat(left.data, "unsent/j-0.refused", F_OK, 0), 0);
+		assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
+		leftover_end(&left);
+	}
+}
+
 static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
@@ -1746,6 +1772,7 @@ int main(void)
 		cmocka_unit_test(unrecorded_resources_are_sent_before_the_last_state),
 		cmocka_unit_test(unrecorded_resources_are_sent_after_the_result),
 		cmocka_unit_test(a_refused_state_is_kept_for_a_user),
+		cmocka_unit_test(the_bytes_of_refused_states_are_bounded),
 		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
