@@ -10,9 +10,9 @@
 #include "worker/exec/beneath.h"
 #include "worker/packages/lockfile.h"
 
-enum { MAX_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, LARGEST = 128 << 20 };
+enum { MAX_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, LARGEST = 256 << 20 };
 
-static const long long max_bytes = 512LL << 20;
+static const long long max_bytes = 1024LL << 20;
 
 /* "<key>.json" has the schemas. "<key>.digest", which is written after it, has their SHA-256, followed by a "+" if they
  * include the built-in provider. */

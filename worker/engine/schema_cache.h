@@ -27,7 +27,7 @@ void schema_cache_free(struct schema_cache *cache);
 void schema_cache_key(const char *organization, const char *engine, int folder, char ret_key[SHA256_HEX_SIZE]);
 /* False if the cache has no such entry. */
 bool schema_cache_find(const struct schema_cache *cache, const char *key, struct kept_schemas *ret_kept);
-/* Moves a file of the folder into the cache. An entry has at most 128 MiB, and all entries have 512 MiB. ERR_TOO_LARGE,
+/* Moves a file of the folder into the cache. An entry has at most 256 MiB, and all entries have 1 GiB. ERR_TOO_LARGE,
  * ERR_NOT_FOUND or ERR_INTERNAL. */
 int schema_cache_keep(const struct schema_cache *cache, const char *key, int folder, const char *name,
 	struct kept_schemas *ret_kept, struct err *err);

@@ -139,7 +139,7 @@ static void schemas_that_are_too_large_are_not_kept(void **state)
 	struct err err = ERR_INIT;
 
 	keep_text(fixture, "one", "{}");
-	put_large(fixture, "made", (128 << 20) + 1);
+	put_large(fixture, "made", (256 << 20) + 1);
 	assert_int_equal(keep(fixture, "two", &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 	assert_false(found(fixture, "two"));
@@ -151,10 +151,10 @@ static void the_bytes_of_all_schemas_are_bounded(void **state)
 	struct fixture *fixture = *state;
 
 	keep_text(fixture, "one", "{}");
-	put_large(fixture, "schemas/large.json", 500 << 20);
+	put_large(fixture, "schemas/large.json", 1000 << 20);
 	keep_text(fixture, "two", "{}");
 	assert_true(found(fixture, "one"));
-	put_large(fixture, "schemas/larger.json", 12 << 20);
+	put_large(fixture, "schemas/larger.json", 24 << 20);
 	keep_text(fixture, "three", "{}");
 	assert_false(found(fixture, "one") || found(fixture, "two"));
 	assert_int_equal(faccessat(fixture->top, "schemas/large.json", F_OK, 0), -1);
