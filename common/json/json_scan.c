@@ -64,8 +64,12 @@ static const char *value_skip(const char *at, const char *end)
 
 int json_scan_open(struct json_span value, struct json_scan *ret_scan)
 {
-	const char *end = value.bytes + value.len, *at = space_skip(value.bytes, end);
+	const char *end, *at;
 
+	if (!value.len)
+		return -1;
+	end = value.bytes + value.len;
+	at = space_skip(value.bytes, end);
 	if (at == end || (*at != '{' && *at != '['))
 		return -1;
 	*ret_scan = (struct json_scan){.at = at + 1, .end = end, .close = *at == '{' ? '}' : ']'};

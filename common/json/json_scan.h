@@ -21,7 +21,7 @@ struct json_scan {
 	bool began;
 };
 
-/* -1 if the value is neither an object nor an array. */
+/* -1 if the value is neither an object nor an array, or is empty. */
 int json_scan_open(struct json_span value, struct json_scan *ret_scan);
 /* Reads the next part. Returns 1 with the part, 0 at the end, -1 if the text is malformed. ret_name is the member's
  * name with its quotes and escapes, or empty for an item. */
