@@ -11,7 +11,7 @@
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/plans/plan_changes.sql.h"
 
-enum { AGAIN_SECONDS = 60, FETCHES = 4 };
+enum { AGAIN_SECONDS = 60 };
 
 /* A result before it is stored. */
 struct result {
@@ -207,31 +207,24 @@ static int settle_run(void *data, struct err *err)
 		.kept = ASSESSMENTS_KEPT, .canceled = canceled ? s->run : NULL);
 }
 
-/* Fetches the object that the evaluation needs. If the object store has lost it, the assessment fails: no later try
- * would find it. */
-static int plan_fetch(struct settling *s, struct contents *contents, struct objects *objects, struct err *err)
+static int settle_try(struct store *reading, void *data, struct err *err)
 {
-	if (contents_fetch(contents, objects, err) == 0)
-		return 0;
-	if (err->kind != ERR_INTERNAL)
-		return -1;
-	s->lost = *err;
-	return 0;
+	struct settling *s = data;
+
+	s->store = reading;
+	return db_transaction(reading->db, settle_run, s, err);
 }
 
+/* If the object store has lost the plan, the assessment fails: no later try would find it. */
 int assessment_settle(struct store *store, struct objects *objects, const char *run_id, struct err *err)
 {
-	_cleanup_(contents_release) struct contents contents = {.count = 0};
-	struct store reading = *store;
-	struct settling s = {.store = &reading, .run = run_id, .lost = ERR_INIT};
-	int result = -1;
+	struct settling s = {.run = run_id, .lost = ERR_INIT};
+	bool lost;
+	int result = contents_read(store, objects, settle_try, &s, &lost, err);
 
-	reading.contents = &contents;
-	for (int i = 0; i < FETCHES && result < 0; i++) {
-		*err = (struct err)ERR_INIT;
-		result = db_transaction(store->db, settle_run, &s, err);
-		if (result < 0 && (!*contents.wanted.key || plan_fetch(&s, &contents, objects, err) < 0))
-			return -1;
-	}
-	return result;
+	if (!lost)
+		return result;
+	s.lost = *err;
+	*err = (struct err)ERR_INIT;
+	return settle_try(store, &s, err);
 }

@@ -2,9 +2,11 @@
 #include "scheduler/store/content/contents.h"
 
 #include "common/err.h"
+#include "scheduler/store/store.h"
 
 /* A bundle of policies may need many objects; more than that indicates a loop. */
 enum { MAX_OBJECTS = 256, OBJECT_LIMIT = 1 << 30 };
+enum { READS = 4 }; /* of contents_read */
 
 struct content {
 	struct object_part part;
@@ -61,4 +63,27 @@ int contents_fetch(struct contents *contents, struct objects *objects, struct er
 	contents->have = mem_resize(contents->have, contents->count + 1, sizeof(content));
 	contents->have[contents->count++] = content;
 	return 0;
+}
+
+int contents_read(const struct store *store, struct objects *objects, contents_read_fn read, void *data, bool *ret_lost,
+	struct err *err)
+{
+	_cleanup_(contents_release) struct contents contents = {.count = 0};
+	struct store reading = *store;
+	bool ignored, *lost = ret_lost ? ret_lost : &ignored;
+
+	*lost = false;
+	reading.contents = &contents;
+	for (int i = 0; i < READS; i++) {
+		*err = (struct err)ERR_INIT;
+		if (read(&reading, data, err) == 0)
+			return 0;
+		if (!*contents.wanted.key)
+			return -1;
+		if (contents_fetch(&contents, objects, err) < 0) {
+			*lost = err->kind == ERR_INTERNAL;
+			return -1;
+		}
+	}
+	return -1;
 }

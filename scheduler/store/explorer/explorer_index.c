@@ -10,7 +10,7 @@
 #include "scheduler/store/states/state_parse.h"
 
 /* A larger state is not read: it would delay the rows of all others by seconds. */
-enum { STATE_MAX = 64 << 20, PACKAGES_MAX = 4 << 20, FETCHES = 4 };
+enum { STATE_MAX = 64 << 20, PACKAGES_MAX = 4 << 20 };
 
 struct indexing {
 	struct store *store;
@@ -22,7 +22,7 @@ struct indexing {
 
 /* ---- reading ---- */
 
-static int instances_read(struct indexing *i, json_t **ret_instances, struct err *err)
+static int instances_read(struct store *reading, struct indexing *i, json_t **ret_instances, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(STATE_MAX + 1);
 	struct state_facts facts;
@@ -33,7 +33,7 @@ static int instances_read(struct indexing *i, json_t **ret_instances, struct err
 		i->facts.is_cut = true;
 		return 0;
 	}
-	if (state_content(i->store, i->source->state_id, &bytes, err) < 0 ||
+	if (state_content(reading, i->source->state_id, &bytes, err) < 0 ||
 		state_parse(buf_str(&bytes), bytes.len, &facts, err) < 0)
 		return -1;
 	*ret_instances = state_instances(&facts);
@@ -41,48 +41,30 @@ static int instances_read(struct indexing *i, json_t **ret_instances, struct err
 	return 0;
 }
 
-static int packages_read(struct indexing *i, json_t **ret_packages, struct err *err)
+static int packages_read(struct store *reading, const struct indexing *i, json_t **ret_packages, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(PACKAGES_MAX);
 	struct err unreadable = ERR_INIT;
 
 	if (!i->source->packages_id)
 		return 0;
-	if (blob_get(i->store, i->source->packages_id, &bytes, err) < 0)
+	if (blob_get(reading, i->source->packages_id, &bytes, err) < 0)
 		return -1;
 	/* A worker wrote it. One that can't be read counts as none. */
 	json_parse(buf_str(&bytes), bytes.len, ret_packages, &unreadable);
 	return 0;
 }
 
-static int facts_read(struct indexing *i, struct err *err)
+static int facts_read(struct store *reading, void *data, struct err *err)
 {
 	json_auto_t *instances = NULL, *packages = NULL;
+	struct indexing *i = data;
 
-	if (instances_read(i, &instances, err) < 0 || packages_read(i, &packages, err) < 0)
+	if (instances_read(reading, i, &instances, err) < 0 || packages_read(reading, i, &packages, err) < 0)
 		return -1;
 	explorer_facts_add_resources(&i->facts, instances);
 	explorer_facts_add_packages(&i->facts, packages, instances);
 	return 0;
-}
-
-/* The content may be in the object store. */
-static int facts_fetch(struct indexing *i, struct objects *objects, struct err *err)
-{
-	_cleanup_(contents_release) struct contents contents = {.count = 0};
-	struct store *own = i->store, reading = *own;
-	int result = -1;
-
-	reading.contents = &contents;
-	i->store = &reading;
-	for (int n = 0; n < FETCHES && result < 0; n++) {
-		*err = (struct err)ERR_INIT;
-		result = facts_read(i, err);
-		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, objects, err) < 0))
-			break;
-	}
-	i->store = own;
-	return result;
 }
 
 /* ---- writing ---- */
@@ -122,7 +104,7 @@ static int workspace_update(struct indexing *i, struct objects *objects, struct 
 		return 0;
 	i->source = row_of(explorer_source, &rows, 0);
 	explorer_facts_init(&i->facts);
-	result = facts_fetch(i, objects, err);
+	result = contents_read(i->store, objects, facts_read, i, NULL, err);
 	if (result == 0)
 		result = db_transaction(i->store->db, rows_write, i, err);
 	explorer_facts_release(&i->facts);

@@ -183,7 +183,7 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 
 /* ---- applies of lost workers ---- */
 
-enum { MAX_LOG = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
+enum { MAX_LOG = 256 << 20, LOG_PIECE = 1 << 20 };
 
 int unrecorded_due(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
@@ -230,32 +230,35 @@ static int current_read(struct store *store, const char *workspace_id, struct bu
 	return state_content(store, row_of(unrecorded_state, &rows, 0)->id, out, err);
 }
 
-static int compare_try(struct store *store, const struct unrecorded_job *job, json_t **ret_missing, struct err *err)
+struct comparing {
+	const struct unrecorded_job *job;
+	json_t *missing;
+};
+
+static int compare(struct store *reading, void *data, struct err *err)
 {
+	struct comparing *c = data;
 	_cleanup_(applied_freep) struct applied *applied = applied_new();
-	_cleanup_(freep) char *operation = mem_printf("apply%s", job->run_id + strlen("run"));
+	_cleanup_(freep) char *operation = mem_printf("apply%s", c->job->run_id + strlen("run"));
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT * 8);
 
-	if (log_compare(store, operation, applied, err) < 0 || current_read(store, job->workspace_id, &bytes, err) < 0)
+	if (log_compare(reading, operation, applied, err) < 0 ||
+		current_read(reading, c->job->workspace_id, &bytes, err) < 0)
 		return -1;
-	*ret_missing = applied_missing(applied, (struct json_span){buf_str(&bytes), bytes.len});
+	c->missing = applied_missing(applied, (struct json_span){buf_str(&bytes), bytes.len});
 	return 0;
 }
 
 int unrecorded_compare(struct store *store, struct objects *objects, const struct unrecorded_job *job, struct err *err)
 {
-	_cleanup_(contents_release) struct contents contents = {.count = 0};
-	struct store reading = *store;
-	json_auto_t *missing = NULL;
-	int result = -1;
+	struct comparing c = {.job = job};
+	int result;
 
-	reading.contents = &contents;
-	for (int i = 0; i < FETCHES && result < 0; i++) {
-		result = compare_try(&reading, job, &missing, err);
-		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, objects, err) < 0))
-			return -1;
-	}
-	return result < 0 ? -1 : put(store, job, missing, true, err);
+	if (contents_read(store, objects, compare, &c, NULL, err) < 0)
+		return -1;
+	result = put(store, job, c.missing, true, err);
+	json_decref(c.missing);
+	return result;
 }
 
 /* ---- reading ---- */
