@@ -21,7 +21,7 @@ __attribute__((constructor)) static void json_memory_or_death(void)
 
 /* ---- the memory of documents ---- */
 
-/* What jansson allocates for each kind of value, with malloc's own bytes; measured with jansson 2.14. */
+/* Bytes that jansson allocates for each kind of value, with malloc's own ones; measured with jansson 2.14. */
 enum { OBJECT_BYTES = 232, ARRAY_BYTES = 136, MEMBER_BYTES = 24, QUOTE_BYTES = 80, ITEM_BYTES = 48 };
 /* A document that needs less is always parsed: the number of threads bounds those. */
 enum { FREE_BYTES = 32 << 20 };
@@ -55,6 +55,8 @@ int json_memory_check(const char *text, size_t len, size_t most, struct err *err
 
 /* ---- parsing ---- */
 
+enum { PARSE_FLAGS = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES };
+
 static int load(const char *bytes, size_t len, size_t flags, json_t **ret_value, struct err *err)
 {
 	json_error_t error;
@@ -83,6 +85,11 @@ int json_document_load(struct json_document *ret_document, const char *bytes, si
 	return 0;
 }
 
+int json_document_parse(struct json_document *ret_document, const char *bytes, size_t len, struct err *err)
+{
+	return json_document_load(ret_document, bytes, len, PARSE_FLAGS, err);
+}
+
 void json_document_release(struct json_document *document)
 {
 	json_decref(document->value);
@@ -94,7 +101,7 @@ int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *er
 {
 	if (json_memory_check(bytes, len, JSON_PARSE_MOST, err) < 0)
 		return -1;
-	return load(bytes, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, ret_value, err);
+	return load(bytes, len, PARSE_FLAGS, ret_value, err);
 }
 
 json_t *json_of(const char *text)
@@ -102,6 +109,13 @@ json_t *json_of(const char *text)
 	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
 
 	return value ? value : json_null();
+}
+
+json_t *json_of_scalar(struct json_span value, size_t most)
+{
+	if (!value.len || value.len > most || *value.bytes == '{' || *value.bytes == '[')
+		return NULL;
+	return json_loadb(value.bytes, value.len, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
 bool json_path_next(const char **path, char name[JSON_NAME_SIZE])

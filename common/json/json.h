@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "common/base.h"
+#include "common/json/json_scan.h"
 
 struct err;
 
@@ -26,6 +27,8 @@ struct json_document {
 /* Parses it as jansson's json_loadb does. -1 with ERR_MALFORMED that names the line, or an error of memory_take. */
 int json_document_load(
 	struct json_document *ret_document, const char *bytes, size_t len, size_t flags, struct err *err);
+/* The same as json_parse does. */
+int json_document_parse(struct json_document *ret_document, const char *bytes, size_t len, struct err *err);
 /* For _cleanup_, too. */
 void json_document_release(struct json_document *document);
 /* About the bytes that a document takes as a value, and hardly ever less: up to JSON_MEMORY_MOST times its own. Reads
@@ -37,6 +40,9 @@ int json_memory_check(const char *text, size_t len, size_t most, struct err *err
 
 /* Parses a text that PostgreSQL or this project wrote; null if it can't be parsed. A new reference. */
 json_t *json_of(const char *text);
+/* Parses a string, a number or a word of at most `most` bytes, of a text that was scanned (json_scan.h). An integer
+ * that does not fit becomes a real. A new reference, or NULL if it is longer or anything else. */
+json_t *json_of_scalar(struct json_span value, size_t most);
 /* The compact text, with keys in their order. Never NULL; the caller frees it. The value must not contain cycles. */
 char *json_text(const json_t *value);
 /* The same with its length. */

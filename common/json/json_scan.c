@@ -122,3 +122,18 @@ bool json_span_is(struct json_span name, const char *text)
 
 	return name.len == len + 2 && memcmp(name.bytes + 1, text, len) == 0;
 }
+
+int json_scan_members(struct json_span object, struct json_member *members, size_t count)
+{
+	struct json_span name, value;
+	struct json_scan scan;
+	int found;
+
+	if (json_scan_open(object, &scan) < 0 || scan.close != '}')
+		return -1;
+	while ((found = json_scan_next(&scan, &name, &value)) > 0)
+		for (size_t i = 0; i < count; i++)
+			if (json_span_is(name, members[i].name))
+				members[i].value = value;
+	return found == 0 && space_skip(scan.at + 1, scan.end) == scan.end ? 0 : -1;
+}

@@ -340,40 +340,15 @@ void applied_text(struct applied *applied, const char *text, size_t len)
 
 /* The state is scanned, not parsed: it is a job's, and parsed it would take many times its size. */
 
-struct member {
-	const char *name;
-	struct json_span value; /* no bytes: it is missing */
-};
-
-static void members_find(struct json_span object, struct member *members, size_t count)
-{
-	struct json_span name, value;
-	struct json_scan scan;
-
-	if (json_scan_open(object, &scan) < 0 || scan.close != '}')
-		return;
-	while (json_scan_next(&scan, &name, &value) > 0)
-		for (size_t i = 0; i < count; i++)
-			if (json_span_is(name, members[i].name))
-				members[i].value = value;
-}
-
-/* A string or a number; NULL for anything else. A new reference. */
-static json_t *scalar_of(struct json_span value)
-{
-	bool fits =
-		value.len && value.len <= (size_t)8 * APPLIED_TEXT_MAX && *value.bytes != '{' && *value.bytes != '[';
-
-	return fits ? json_loadb(value.bytes, value.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
-}
+enum { SCALAR_MOST = 8 * APPLIED_TEXT_MAX };
 
 static json_t *instance_id(struct json_span attributes)
 {
-	struct member id = {.name = "id"};
+	struct json_member id = {.name = "id"};
 	json_t *value;
 
-	members_find(attributes, &id, 1);
-	value = scalar_of(id.value);
+	json_scan_members(attributes, &id, 1);
+	value = json_of_scalar(id.value, SCALAR_MOST);
 	if (json_is_string(value))
 		return value;
 	json_decref(value);
@@ -390,13 +365,13 @@ struct indexing {
 /* Adds an instance whose address has reports. */
 static void instance_add(const struct indexing *to, json_t *const *texts, struct json_span instance)
 {
-	struct member members[] = {{.name = "index_key"}, {.name = "attributes"}};
+	struct json_member members[] = {{.name = "index_key"}, {.name = "attributes"}};
 	_cleanup_(freep) char *address = NULL;
 	json_auto_t *key = NULL;
 	json_t *ids;
 
-	members_find(instance, members, ARRAY_LEN(members));
-	key = scalar_of(members[0].value);
+	json_scan_members(instance, members, ARRAY_LEN(members));
+	key = json_of_scalar(members[0].value, SCALAR_MOST);
 	address = address_of(text_or_empty(json_string_value(texts[MODULE])), json_string_value(texts[TYPE]),
 		json_string_value(texts[NAME]), key);
 	if (!address || !json_object_get(to->applied->reports, address))
@@ -411,7 +386,7 @@ static void instance_add(const struct indexing *to, json_t *const *texts, struct
 
 static void resource_add(const struct indexing *to, struct json_span resource)
 {
-	struct member members[RESOURCE_MEMBERS] = {[MODE] = {.name = "mode"},
+	struct json_member members[RESOURCE_MEMBERS] = {[MODE] = {.name = "mode"},
 		[TYPE] = {.name = "type"},
 		[NAME] = {.name = "name"},
 		[MODULE] = {.name = "module"},
@@ -420,9 +395,9 @@ static void resource_add(const struct indexing *to, struct json_span resource)
 	struct json_span no_name, instance;
 	struct json_scan scan;
 
-	members_find(resource, members, ARRAY_LEN(members));
+	json_scan_members(resource, members, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		texts[i] = scalar_of(members[i].value);
+		texts[i] = json_of_scalar(members[i].value, SCALAR_MOST);
 	if (json_is_string(texts[TYPE]) && json_is_string(texts[NAME]) &&
 		text_equal(json_string_value(texts[MODE]), "managed") &&
 		json_scan_open(members[INSTANCES].value, &scan) == 0 && scan.close == ']')
@@ -435,11 +410,11 @@ static void resource_add(const struct indexing *to, struct json_span resource)
 static json_t *state_index(const struct applied *applied, struct json_span state)
 {
 	const struct indexing to = {applied, json_object()};
-	struct member resources = {.name = "resources"};
+	struct json_member resources = {.name = "resources"};
 	struct json_span no_name, resource;
 	struct json_scan scan;
 
-	members_find(state, &resources, 1);
+	json_scan_members(state, &resources, 1);
 	if (json_scan_open(resources.value, &scan) == 0 && scan.close == ']')
 		while (json_scan_next(&scan, &no_name, &resource) > 0)
 			resource_add(&to, resource);

@@ -11,7 +11,6 @@
 
 #include "common/err.h"
 #include "common/json/json.h"
-#include "common/json/json_scan.h"
 #include "common/log.h"
 #include "common/terraform/state_text.h"
 #include "proto/limits.h"
@@ -41,40 +40,25 @@ static bool lineage_plausible(const char *text)
 	return !text[len] && len < LINEAGE_SIZE;
 }
 
-/* A member of the state: a number, or a short text. NULL for anything else. A new reference. */
-static json_t *fact_of(struct json_span value)
-{
-	bool fits = value.len && value.len <= NOTE_LIMIT && *value.bytes != '{' && *value.bytes != '[';
-
-	return fits ? json_loadb(value.bytes, value.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL) : NULL;
-}
-
 /* Scans the state, and does not parse it: it is a job's, and parsed it could take a hundred times its size. */
 bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_facts)
 {
-	struct json_span name, value, serial = {NULL, 0}, lineage = {NULL, 0};
-	json_auto_t *number = NULL, *text = NULL;
-	struct json_scan scan;
-	int found;
+	struct json_member members[] = {{.name = "serial"}, {.name = "lineage"}};
+	json_auto_t *serial = NULL, *lineage = NULL;
 
 	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
 		len--;
-	if (len == 0 || bytes[len - 1] != '}' || json_scan_open((struct json_span){bytes, len}, &scan) < 0)
+	if (len == 0 || bytes[len - 1] != '}') /* half-written, as usual: skips the scan */
 		return false;
-	while ((found = json_scan_next(&scan, &name, &value)) > 0) {
-		if (json_span_is(name, "serial"))
-			serial = value;
-		if (json_span_is(name, "lineage"))
-			lineage = value;
-	}
-	number = fact_of(serial);
-	if (found < 0 || scan.at != bytes + len - 1 || !json_is_number(number) || json_number_value(number) < 0 ||
-		json_number_value(number) > MAX_SERIAL)
+	if (json_scan_members((struct json_span){bytes, len}, members, ARRAY_LEN(members)) < 0)
 		return false;
-	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(number)};
-	text = fact_of(lineage);
-	if (lineage_plausible(text_or_empty(json_string_value(text))))
-		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), json_string_value(text));
+	serial = json_of_scalar(members[0].value, NOTE_LIMIT);
+	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > MAX_SERIAL)
+		return false;
+	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(serial)};
+	lineage = json_of_scalar(members[1].value, NOTE_LIMIT);
+	if (lineage_plausible(text_or_empty(json_string_value(lineage))))
+		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), json_string_value(lineage));
 	return true;
 }
 

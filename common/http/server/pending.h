@@ -54,7 +54,7 @@ struct http_pending {
 int64_t httpd_time_for(const struct httpd *server, size_t bytes);
 /* Counts the bytes in pending->budget. A client may use at most half of a budget. */
 bool httpd_budget_take(struct http_pending *pending, size_t bytes);
-/* Frees the request's body, and returns its budget. */
+/* Frees the request's body, and returns what is counted for it or for the answer. */
 void httpd_body_release(struct http_pending *pending);
 /* Fills the answer to a request that the server itself refuses. */
 void httpd_refusal_fill(const struct httpd *server, int status, const char *why, struct http_answer *answer);

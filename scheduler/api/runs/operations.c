@@ -214,8 +214,8 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 		return -1;
 	if (!plan_there || !schemas_there)
 		return respond_empty(res, 204);
-	if (json_document_load(&plan_json, buf_str(&plan), plan.len, JSON_REJECT_DUPLICATES, err) < 0 ||
-		json_document_load(&schemas_json, buf_str(&schemas), schemas.len, JSON_REJECT_DUPLICATES, err) < 0 ||
+	if (json_document_parse(&plan_json, buf_str(&plan), plan.len, err) < 0 ||
+		json_document_parse(&schemas_json, buf_str(&schemas), schemas.len, err) < 0 ||
 		run_secrets(req->store, run, &secrets, err) < 0)
 		return -1;
 	return respond_json(res, 200, plan_redact(plan_json.value, schemas_json.value, secrets));

@@ -104,7 +104,7 @@ static int schemas_read(
 		return 0;
 	if (blob_get(req->store, export->schemas_blob, &text, err) < 0)
 		return -1;
-	return json_document_load(ret_schemas, buf_str(&text), text.len, JSON_REJECT_DUPLICATES, err);
+	return json_document_parse(ret_schemas, buf_str(&text), text.len, err);
 }
 
 static int bundle_make(struct request *req, const struct plan_export_row *export, struct buf *out, struct err *err)

@@ -43,8 +43,7 @@ static int request_read_body(struct request *req, struct err *err)
 		return 0;
 	if (req->route->format == FORM)
 		return form_parse(http->body.data, http->body.len, &req->body, err);
-	if (json_document_load(
-		    &document, http->body.data, http->body.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, err) < 0)
+	if (json_document_parse(&document, http->body.data, http->body.len, err) < 0)
 		return -1;
 	req->body = document.value;
 	req->body_taken = document.taken;

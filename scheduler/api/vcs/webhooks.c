@@ -141,7 +141,7 @@ static void name_read(
 	struct err ignored = ERR_INIT;
 
 	if (dialect == VCS_AZURE)
-		json_document_load(&body, payload.data, payload.len, JSON_REJECT_DUPLICATES, &ignored);
+		json_document_parse(&body, payload.data, payload.len, &ignored);
 	vcs_delivery_name(&delivery, body.value, ret_name);
 }
 

@@ -108,7 +108,7 @@ static int payload_read(const struct reading *r, const struct vcs_deliveries_pic
 	_cleanup_(json_document_release) struct json_document payload = JSON_NO_DOCUMENT;
 
 	if (vcs_delivery_open(r->store, row, &body, ret_why) < 0 ||
-		json_document_load(&payload, buf_str(&body), body.len, JSON_REJECT_DUPLICATES, ret_why) < 0)
+		json_document_parse(&payload, buf_str(&body), body.len, ret_why) < 0)
 		return -1;
 	return vcs_payload_read(dialect_of(row), row->event, payload.value, ret_events, ret_why);
 }

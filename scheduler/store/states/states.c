@@ -41,7 +41,7 @@ int state_json_put(struct store *store, const char *id, const void *bytes, size_
 	struct json_form form = {store, id, bytes, len};
 	_cleanup_(json_document_release) struct json_document document = JSON_NO_DOCUMENT;
 
-	if (json_document_load(&document, bytes, len, JSON_REJECT_DUPLICATES, err) < 0 && err->kind != ERR_MALFORMED)
+	if (json_document_parse(&document, bytes, len, err) < 0 && err->kind != ERR_MALFORMED)
 		return -1;
 	if (!json_is_object(document.value))
 		return err_set(err, ERR_INVALID, "the state's JSON form is no JSON object");
