@@ -14,8 +14,8 @@
  *  - Afterwards, a fixed time is cleared.
  *  - It is also cleared if the workspace cannot have such a run: it must not be destroyed, runs elsewhere, or has no
  *    configuration. An audit event records that.
- *  - A workspace without resources in which a run is in progress or queued, or that is held, keeps its time, and is
- *    looked at again a minute later: it may get resources.
+ *  - A workspace without resources keeps its time while a run is in progress or queued, or while it is held: it may
+ *    get resources. It is looked at again a minute later.
  *  - If a workspace fails for any other reason, it keeps its time, and is tried again a minute later.
  */
 int auto_destroy_sweep(struct store *store, struct err *err);

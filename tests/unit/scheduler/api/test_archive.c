@@ -190,7 +190,7 @@ static void a_file_is_found_in_the_folder_or_at_the_root(void **state)
 	check_readme(&both[1], 2, "", NULL);
 }
 
-/* What an archive unpacks to may be a thousand times its size. */
+/* An unpacked archive may have a thousand times its size. */
 static void a_file_behind_much_else_is_not_found(void **state)
 {
 	enum { PIECES = 13, PIECE = 5 << 20 };
