@@ -10,9 +10,10 @@
 #include "common/json/json.h"
 
 enum {
-	PATH_LENGTH_MAX = 4096,  /* Linux can't have a longer one */
-	LINK_PARTS_MAX = 200000, /* folders and names in the paths of all links */
-	LOOK_BYTES = 64 << 20,   /* unpacked, in which archive_file looks */
+	PATH_LENGTH_MAX = 4096,    /* Linux can't have a longer one */
+	LINK_BYTES_MAX = 64 << 20, /* of memory for the paths of all links */
+	LINK_PART_BYTES = 300,     /* for a folder or a name, beside its text */
+	LOOK_BYTES = 64 << 20,     /* unpacked, in which archive_file looks */
 };
 
 static const struct archive_limits configuration_limits = {.entries = 200000, .bytes = 4LL << 30};
@@ -22,7 +23,7 @@ struct walk {
 	/* The symbolic links as a tree of folders: {"folder": {"link": true}}. No entry may pass through one. The time
 	 * for an entry grows with the length of its path. */
 	json_t *links;
-	long long entries, bytes, link_parts;
+	long long entries, bytes, link_bytes;
 };
 
 static int refuse(struct err *err, const char *path, const char *why)
@@ -131,8 +132,8 @@ static int symlink_check(struct walk *walk, const char *path, const char *plain,
 {
 	if (!*target || target[0] == '/' || climbs(target, true) || leading_ups(target) > depth_of(plain))
 		return refuse(err, path, "is a link that leads out of the folder");
-	walk->link_parts += depth_of(plain) + 1;
-	if (walk->link_parts > LINK_PARTS_MAX)
+	walk->link_bytes += (long long)strlen(plain) + (long long)(depth_of(plain) + 1) * LINK_PART_BYTES;
+	if (walk->link_bytes > LINK_BYTES_MAX)
 		return refuse(err, path, "is one link too many");
 	link_add(walk, plain);
 	return 0;
@@ -170,7 +171,16 @@ static int type_check(
 	}
 }
 
-static int entry_check(struct walk *walk, struct archive_entry *entry, struct err *err)
+/* Beside the bytes of the files, the archive's own ones count: headers with attributes can be larger than any file. A
+ * file with holes is larger than its part of the archive. */
+static bool has_room(struct walk *walk, struct archive *archive, struct archive_entry *entry)
+{
+	walk->bytes += archive_entry_size(entry);
+	return archive_entry_size(entry) >= 0 && walk->bytes <= walk->limits->bytes &&
+		archive_filter_bytes(archive, 0) <= walk->limits->bytes;
+}
+
+static int entry_check(struct walk *walk, struct archive *archive, struct archive_entry *entry, struct err *err)
 {
 	const char *path = archive_entry_pathname(entry);
 
@@ -189,8 +199,7 @@ static int entry_check(struct walk *walk, struct archive_entry *entry, struct er
 		return refuse(err, path, "goes through a link");
 	if (++walk->entries > walk->limits->entries)
 		return err_set(err, ERR_INVALID, "the archive has more than %lld entries", walk->limits->entries);
-	walk->bytes += archive_entry_size(entry);
-	if (archive_entry_size(entry) < 0 || walk->bytes > walk->limits->bytes)
+	if (!has_room(walk, archive, entry))
 		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", walk->limits->bytes);
 	return type_check(walk, entry, path, plain, err);
 }
@@ -201,7 +210,7 @@ static int archive_walk(struct archive *archive, struct walk *walk, struct err *
 	int result;
 
 	while ((result = archive_read_next_header(archive, &entry)) == ARCHIVE_OK || result == ARCHIVE_WARN) {
-		if (entry_check(walk, entry, err) < 0)
+		if (entry_check(walk, archive, entry, err) < 0)
 			return -1;
 		if (archive_read_data_skip(archive) < ARCHIVE_WARN)
 			break;
@@ -284,18 +293,17 @@ void archive_file(struct bytes packed, const char *folder, const char *name, str
 	struct archive *archive = archive_open(packed.data, packed.len);
 	struct archive_entry *entry;
 	bool in_folder = false;
-	long long seen = 0;
 
 	*ret_found = false;
-	while (archive && !in_folder && seen <= LOOK_BYTES &&
-		archive_read_next_header(archive, &entry) >= ARCHIVE_WARN) {
+	while (archive && !in_folder && archive_read_next_header(archive, &entry) >= ARCHIVE_WARN) {
 		in_folder = entry_named(entry, plain);
 		if (in_folder || (!*ret_found && entry_named(entry, name))) {
 			*ret_found = true;
 			out->len = 0;
 			entry_read(archive, out);
 		}
-		seen += archive_entry_size(entry);
+		if (archive_entry_size(entry) > LOOK_BYTES - archive_filter_bytes(archive, 0))
+			break;
 	}
 	if (archive)
 		archive_read_free(archive);

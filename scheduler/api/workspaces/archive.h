@@ -10,7 +10,7 @@
 struct err;
 
 struct archive_limits {
-	long long entries, bytes; /* `bytes`: unpacked */
+	long long entries, bytes; /* `bytes`: unpacked, and also all files together */
 };
 
 /*
@@ -27,7 +27,7 @@ int archive_check(const void *bytes, size_t len, struct err *err);
 int archive_check_within(struct bytes archive, const struct archive_limits *limits, struct err *err);
 
 /* Fills `out` with that file of the folder, or else of the archive's root, cut at the buffer's limit. *ret_found is
- * false if neither is there among the first 64 MiB of files. */
+ * false if neither is there in the archive's first 64 MiB, unpacked. */
 void archive_file(struct bytes archive, const char *folder, const char *name, struct buf *out, bool *ret_found);
 
 #endif

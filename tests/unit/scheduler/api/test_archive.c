@@ -21,14 +21,23 @@ struct entry {
 	const char *text;
 };
 
-enum { ROOM = 1 << 20 };
+enum { ROOM = 4 << 20, ATTRIBUTE_MAX = 256 << 10 };
 
 struct packed {
 	char bytes[ROOM];
 	size_t len;
 };
 
-static void pack(struct packed *out, const struct entry *entries, size_t count)
+static void attribute_add(struct archive_entry *entry, size_t len)
+{
+	static const char zeros[ATTRIBUTE_MAX];
+
+	if (len)
+		archive_entry_xattr_add_entry(entry, "user.long", zeros, len);
+}
+
+/* Each entry gets an extended attribute of so many bytes. */
+static void pack_with_attributes(struct packed *out, const struct entry *entries, size_t count, size_t attribute)
 {
 	struct archive *archive = archive_write_new();
 
@@ -47,6 +56,7 @@ static void pack(struct packed *out, const struct entry *entries, size_t count)
 			archive_entry_set_symlink(entry, entries[i].target);
 		if (entries[i].linked)
 			archive_entry_set_hardlink(entry, entries[i].linked);
+		attribute_add(entry, attribute);
 		assert_true(archive_write_header(archive, entry) >= ARCHIVE_WARN);
 		if (len)
 			archive_write_data(archive, entries[i].text, len);
@@ -54,6 +64,11 @@ static void pack(struct packed *out, const struct entry *entries, size_t count)
 	}
 	assert_int_equal(archive_write_close(archive), ARCHIVE_OK);
 	archive_write_free(archive);
+}
+
+static void pack(struct packed *out, const struct entry *entries, size_t count)
+{
+	pack_with_attributes(out, entries, count, 0);
 }
 
 static int check(const struct entry *entries, size_t count, struct err *err)
@@ -164,16 +179,63 @@ static void many_links_are_refused(void **state)
 	free(links);
 }
 
-static void check_readme(const struct entry *entries, size_t count, const char *folder, const char *expected)
+/* A tree of links keeps their names. */
+static void links_with_long_names_are_refused(void **state)
 {
+	enum { LINKS = 16000, NAME = 4000 };
+	struct entry *links = mem_new(LINKS, sizeof(*links));
+	char *names = mem_new(LINKS, NAME + 1);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < LINKS; i++) {
+		char *name = names + i * (NAME + 1);
+
+		memset(name, 'a', NAME);
+		snprintf(name + NAME - 8, 9, "%08zu", i);
+		links[i] = (struct entry){name, AE_IFLNK, "main.tf", NULL, NULL};
+	}
+	assert_int_equal(check(links, LINKS / 2, &err), 0);
+	assert_int_equal(check(links, LINKS, &err), -1);
+	assert_non_null(strstr(err.message, "is one link too many"));
+	free(names);
+	free(links);
+}
+
+/* Headers are unpacked, too, and none of their bytes belong to a file. */
+static void large_attributes_count(void **state)
+{
+	static const struct archive_limits limits = {.entries = 100, .bytes = 4 << 20};
 	static struct packed packed;
+	struct entry entries[20];
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+		entries[i] = (struct entry){"main.tf", AE_IFREG, NULL, NULL, NULL};
+	pack_with_attributes(&packed, entries, 4, ATTRIBUTE_MAX);
+	assert_int_equal(archive_check_within((struct bytes){packed.bytes, packed.len}, &limits, &err), 0);
+	pack_with_attributes(&packed, entries, ARRAY_LEN(entries), ATTRIBUTE_MAX);
+	assert_int_equal(archive_check_within((struct bytes){packed.bytes, packed.len}, &limits, &err), -1);
+	assert_string_equal(err.message, "the archive has more than 4194304 bytes in it");
+}
+
+static void check_readme_in(const struct packed *packed, const char *folder, const char *expected)
+{
 	_cleanup_(buf_release) struct buf text = BUF_INIT(100);
 	bool found;
 
-	pack(&packed, entries, count);
-	archive_file((struct bytes){packed.bytes, packed.len}, folder, "README.md", &text, &found);
+	archive_file((struct bytes){packed->bytes, packed->len}, folder, "README.md", &text, &found);
 	assert_int_equal(found, expected != NULL);
 	assert_string_equal(buf_str(&text), text_or_empty(expected));
+}
+
+static void check_readme(const struct entry *entries, size_t count, const char *folder, const char *expected)
+{
+	static struct packed packed;
+
+	pack(&packed, entries, count);
+	check_readme_in(&packed, folder, expected);
 }
 
 static void a_file_is_found_in_the_folder_or_at_the_root(void **state)
@@ -204,6 +266,22 @@ static void a_file_behind_much_else_is_not_found(void **state)
 	entries[PIECES] = (struct entry){"README.md", AE_IFREG, NULL, NULL, "late"};
 	check_readme(&entries[1], PIECES, "", "late");
 	check_readme(entries, PIECES + 1, "", NULL);
+}
+
+static void a_file_behind_many_attributes_is_not_found(void **state)
+{
+	enum { OTHERS = 130 };
+	static struct packed packed;
+	struct entry entries[OTHERS + 1];
+
+	(void)state;
+	for (size_t i = 0; i < OTHERS; i++)
+		entries[i] = (struct entry){"main.tf", AE_IFREG, NULL, NULL, NULL};
+	entries[OTHERS] = (struct entry){"README.md", AE_IFREG, NULL, NULL, "late"};
+	pack_with_attributes(&packed, &entries[OTHERS / 2], OTHERS / 2 + 1, ATTRIBUTE_MAX);
+	check_readme_in(&packed, "", "late");
+	pack_with_attributes(&packed, entries, OTHERS + 1, ATTRIBUTE_MAX);
+	check_readme_in(&packed, "", NULL);
 }
 
 static void devices_are_refused(void **state)
@@ -284,8 +362,11 @@ int main(void)
 		cmocka_unit_test(paths_through_links_are_refused),
 		cmocka_unit_test(long_paths_are_refused),
 		cmocka_unit_test(many_links_are_refused),
+		cmocka_unit_test(links_with_long_names_are_refused),
+		cmocka_unit_test(large_attributes_count),
 		cmocka_unit_test(a_file_is_found_in_the_folder_or_at_the_root),
 		cmocka_unit_test(a_file_behind_much_else_is_not_found),
+		cmocka_unit_test(a_file_behind_many_attributes_is_not_found),
 		cmocka_unit_test(devices_are_refused),
 		cmocka_unit_test(damaged_and_other_files_are_refused),
 		cmocka_unit_test(too_large_archives_are_refused),
