@@ -13,7 +13,7 @@ enum {
 	PIECE = 256 << 10,         /* bytes of one piece of a blob that is read in parts */
 	SEALED_PIECE = PIECE + 32, /* includes the key's number, the nonce and the tag (common/crypto.h) */
 	CONTEXT_SIZE = ID_SIZE + 24,
-	SMALL = 1 << 20, /* bytes of a content that is read without more ado */
+	SMALL = 1 << 20, /* bytes of a content that is read without taking memory for it */
 	COPIES = 4, /* of a content that is read: the hexadecimal digits of PostgreSQL's answer, sealed and opened */
 };
 
@@ -148,19 +148,20 @@ static int not_here(struct err *err)
 
 int blob_read_within(struct store *store, blob_read_fn read, const void *data, struct buf *out, struct err *err)
 {
-	long long size = 0;
-	size_t needed;
+	long long most = SMALL, size = 0;
+	size_t taken = 0;
 	int result;
 
-	if (read(store, data, SMALL, out, &size, err) < 0)
-		return -1;
-	if (size <= SMALL)
-		return 0;
-	needed = (size_t)size * COPIES;
-	if (memory_take(needed, err) < 0)
-		return -1;
-	result = read(store, data, size, out, &size, err);
-	memory_return(needed);
+	/* The state of a running apply may grow from one read to the next. */
+	while ((result = read(store, data, most, out, &size, err)) == 0 && size > most) {
+		memory_return(taken);
+		taken = 0;
+		if (memory_take((size_t)size * COPIES, err) < 0)
+			return -1;
+		taken = (size_t)size * COPIES;
+		most = size;
+	}
+	memory_return(taken);
 	return result;
 }
 

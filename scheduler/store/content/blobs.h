@@ -36,8 +36,8 @@ struct sealed_blob {
 };
 /*
  * Reads a content in one round trip if it is small. A large one is read when there is memory for its copies
- * (common/memory.h), in a second one. `read` queries the row with `most`, sets *ret_size to the row's size, and opens
- * the content unless that is more than `most`.
+ * (common/memory.h), in a second one, or in more if it grows meanwhile. `read` queries the row with `most`, sets
+ * *ret_size to the row's size, and opens the content unless that is more than `most`.
  */
 typedef int (*blob_read_fn)(
 	struct store *store, const void *data, long long most, struct buf *out, long long *ret_size, struct err *err);
