@@ -42,13 +42,17 @@ void memory_bound(size_t bytes)
 
 int memory_take(size_t bytes, struct err *err)
 {
+	size_t used = atomic_load(&in_use);
+
 	if (bytes > bound)
 		return err_set(err, ERR_TOO_LARGE, "this takes %zu MiB of memory, and the limit is %zu MiB",
 			bytes >> 20, bound >> 20);
-	if (atomic_fetch_add(&in_use, bytes) + bytes <= bound)
-		return 0;
-	memory_return(bytes);
-	return err_set(err, ERR_UNAVAILABLE, "too many large requests are being answered: try again");
+	/* What does not fit is never added, not even for a moment: smaller requests would be refused meanwhile. */
+	do {
+		if (used > bound - bytes)
+			return err_set(err, ERR_UNAVAILABLE, "too many large requests are being answered: try again");
+	} while (!atomic_compare_exchange_weak(&in_use, &used, used + bytes));
+	return 0;
 }
 
 void memory_return(size_t bytes)

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/buf.h"
@@ -121,12 +123,42 @@ static void taken_memory_counts_like_documents(void **state)
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 }
 
+static atomic_bool ended;
+
+static void *take_too_much(void *data)
+{
+	struct err err = ERR_INIT;
+
+	(void)data;
+	while (!ended)
+		assert_int_equal(memory_take(BOUND, &err), -1);
+	return NULL;
+}
+
+static void what_fits_is_not_refused_because_of_what_does_not_fit(void **state)
+{
+	struct err err = ERR_INIT;
+	pthread_t other;
+
+	(void)state;
+	assert_int_equal(memory_take(1, &err), 0);
+	assert_int_equal(pthread_create(&other, NULL, take_too_much, NULL), 0);
+	for (int i = 0; i < 200000; i++) {
+		assert_int_equal(memory_take(1, &err), 0);
+		memory_return(1);
+	}
+	ended = true;
+	pthread_join(other, NULL);
+	memory_return(1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_estimate_is_hardly_less_than_what_a_document_takes),
 		cmocka_unit_test(large_documents_share_the_bound),
 		cmocka_unit_test(taken_memory_counts_like_documents),
+		cmocka_unit_test(what_fits_is_not_refused_because_of_what_does_not_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
