@@ -28,16 +28,18 @@ void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE]);
 
 /* Bytes of a body that are read before its request is admitted. */
 enum { HTTP_BODY_UNKNOWN = 64 << 10 };
-/* Bytes of an answer that are not counted. */
+/* Bytes of an answer that are not counted. Answers to others than GET are not counted at all: what such a request did
+ * can't be undone any more. */
 enum { HTTP_ANSWER_SMALL = 1 << 20 };
 
-/* The memory for bodies has a budget per kind, so that no kind can starve another, and that of large answers too. */
+/* The memory for bodies and for large answers has a budget per kind, so that no kind can starve another. */
 enum http_budget {
 	HTTP_BUDGET_SMALL,   /* bodies of up to HTTP_BODY_UNKNOWN bytes, and those that are not admitted yet */
 	HTTP_BUDGET_CLIENTS, /* of requests with a token */
 	HTTP_BUDGET_LINKS,   /* of requests with a signed path */
 	HTTP_BUDGET_HOOKS,   /* of webhooks, which are proven by the whole body */
-	HTTP_BUDGET_ANSWERS, /* of answers of more than HTTP_ANSWER_SMALL bytes, until they are sent */
+	HTTP_BUDGET_JOBS,    /* of requests with a job's token, and of the large answers to them */
+	HTTP_BUDGET_ANSWERS, /* of other answers of more than HTTP_ANSWER_SMALL bytes, until they are sent */
 	HTTP_BUDGETS
 };
 

@@ -118,6 +118,8 @@ struct httpd_spec {
 	/* Returns the budget of a body of more than HTTP_BODY_UNKNOWN bytes, or -1 to refuse it. Called once, before
 	 * more of it is read. NULL: HTTP_BUDGET_CLIENTS for all. */
 	int (*body_admit)(void *data, const struct http_request *request);
+	/* The budget of a large answer. NULL: HTTP_BUDGET_ANSWERS for all. */
+	enum http_budget (*answer_budget)(const struct http_request *request);
 	/* Fills the answer to a request that the server itself refuses, from `status` and `why`. NULL: a line of
 	 * text. */
 	void (*refuse)(int status, const char *why, struct http_answer *answer);

@@ -182,10 +182,13 @@ static struct MHD_Response *response_new(struct http_pending *pending, struct ht
 /* Counts a large answer, which stays in memory until the client has read it, or refuses it. */
 static void answer_count(struct http_pending *pending, struct http_answer *answer)
 {
+	const struct httpd_spec *spec = &pending->server->spec;
 	char size[24];
 
-	pending->budget = HTTP_BUDGET_ANSWERS;
-	if (answer->body.len <= HTTP_ANSWER_SMALL || httpd_budget_take(pending, answer->body.len))
+	if (answer->body.len <= HTTP_ANSWER_SMALL || !text_equal(pending->request.method, "GET"))
+		return;
+	pending->budget = spec->answer_budget ? spec->answer_budget(&pending->request) : HTTP_BUDGET_ANSWERS;
+	if (httpd_budget_take(pending, answer->body.len))
 		return;
 	snprintf(size, sizeof(size), "%zu", answer->body.len);
 	log_warn("a large answer is refused: clients have not read others yet", "request", pending->request.id,

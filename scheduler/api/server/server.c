@@ -113,7 +113,7 @@ static int body_admit(void *data, const struct http_request *http)
 	case CAN_WORK_ON_JOB:
 		bearer_read(&req);
 		route_fits(req.route, http->path, &req.match);
-		return bearer_is_of_job(&req) ? HTTP_BUDGET_CLIENTS : -1;
+		return bearer_is_of_job(&req) ? HTTP_BUDGET_JOBS : -1;
 	default:
 		bearer_read(&req);
 		route_fits(req.route, http->path, &req.match);
@@ -121,6 +121,14 @@ static int body_admit(void *data, const struct http_request *http)
 		actor_release(&req.actor);
 		return allowed ? HTTP_BUDGET_CLIENTS : -1;
 	}
+}
+
+/* People who do not read their answers must not keep jobs from their inputs. */
+static enum http_budget answer_budget(const struct http_request *http)
+{
+	const struct route *route = http->target;
+
+	return route && route->permission == CAN_WORK_ON_JOB ? HTTP_BUDGET_JOBS : HTTP_BUDGET_ANSWERS;
 }
 
 /* ---- start and stop ---- */
@@ -168,10 +176,12 @@ static int httpd_run(struct api *api, struct err *err)
 			[HTTP_BUDGET_CLIENTS] = settings->body_memory,
 			[HTTP_BUDGET_LINKS] = settings->body_memory,
 			[HTTP_BUDGET_HOOKS] = HOOK_BODIES,
+			[HTTP_BUDGET_JOBS] = settings->body_memory,
 			[HTTP_BUDGET_ANSWERS] = settings->body_memory},
 		.data = api,
 		.body_limit = body_limit,
 		.body_admit = body_admit,
+		.answer_budget = answer_budget,
 		.refuse = answer_refused_by_server,
 		.handle = handle,
 	};

@@ -22,7 +22,7 @@ struct api_settings {
 	int max_streams;
 	int connections_per_address; /* 0: no limit */
 	int request_seconds;         /* --request-seconds */
-	size_t body_memory;          /* bytes, for each budget of large bodies, and for large answers */
+	size_t body_memory;          /* bytes, for each budget of large bodies and answers */
 	int threads;
 	const char *database_url;
 	struct publisher *publisher;

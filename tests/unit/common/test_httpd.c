@@ -27,7 +27,7 @@ static void handle(void *data, const struct http_request *request, struct http_a
 {
 	struct slow *slow = data;
 
-	if (strcmp(request->path, "/large") == 0) {
+	if (strcmp(request->path, "/large") == 0 || strcmp(request->path, "/job") == 0) {
 		_cleanup_(freep) char *text = mem_new(LARGE, 1);
 
 		buf_append(&answer->body, text, LARGE);
@@ -52,10 +52,10 @@ static int connection_open(int port)
 	return -1;
 }
 
-static void request_send(int fd, const char *path)
+/* `line` is "GET /path". */
+static void request_send(int fd, const char *line)
 {
-	_cleanup_(freep) char *text =
-		mem_printf("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+	_cleanup_(freep) char *text = mem_printf("%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", line);
 
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
@@ -75,13 +75,13 @@ static int answer_status(int fd)
 }
 
 /* 0 if there is no connection or no answer. */
-static int status_of(int port, const char *path)
+static int status_of(int port, const char *line)
 {
 	int fd = connection_open(port);
 
 	if (fd < 0)
 		return 0;
-	request_send(fd, path);
+	request_send(fd, line);
 	return answer_status(fd);
 }
 
@@ -107,14 +107,19 @@ static void a_handled_request_is_answered_while_the_server_stops(void **state)
 	assert_int_equal(httpd_start(&spec, &server, &err), 0);
 	port = httpd_port(server);
 	fd = connection_open(port);
-	request_send(fd, "/slow");
+	request_send(fd, "GET /slow");
 	sem_wait(&slow.entered);
 	assert_int_equal(pthread_create(&stopper, NULL, server_stop, server), 0);
-	while (status_of(port, "/other") == 200)
+	while (status_of(port, "GET /other") == 200)
 		;
 	sem_post(&slow.may_go_on);
 	assert_int_equal(answer_status(fd), 200);
 	pthread_join(stopper, NULL);
+}
+
+static enum http_budget answer_budget(const struct http_request *request)
+{
+	return strcmp(request->path, "/job") == 0 ? HTTP_BUDGET_JOBS : HTTP_BUDGET_ANSWERS;
 }
 
 /* An answer stays in memory until its client has read it. */
@@ -124,6 +129,7 @@ static void large_answers_have_a_budget(void **state)
 		.threads = 2,
 		.max_connections = 10,
 		.budgets = {[HTTP_BUDGET_ANSWERS] = 4 * LARGE},
+		.answer_budget = answer_budget,
 		.handle = handle};
 	struct httpd *server = NULL;
 	struct err err = ERR_INIT;
@@ -136,13 +142,15 @@ static void large_answers_have_a_budget(void **state)
 		char first;
 
 		waiting[i] = connection_open(port);
-		request_send(waiting[i], "/large");
+		request_send(waiting[i], "GET /large");
 		assert_int_equal(recv(waiting[i], &first, 1, MSG_PEEK), 1);
 	}
-	assert_int_equal(status_of(port, "/large"), 503);
-	assert_int_equal(status_of(port, "/other"), 200);
+	assert_int_equal(status_of(port, "GET /large"), 503);
+	assert_int_equal(status_of(port, "GET /other"), 200);
+	assert_int_equal(status_of(port, "GET /job"), 200);
+	assert_int_equal(status_of(port, "POST /large"), 200); /* what it did is done */
 	assert_int_equal(answer_status(waiting[0]), 200);
-	while ((status = status_of(port, "/large")) == 503)
+	while ((status = status_of(port, "GET /large")) == 503)
 		; /* the connection's end is noticed a moment later */
 	assert_int_equal(status, 200);
 	close(waiting[1]);
