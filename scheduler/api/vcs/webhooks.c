@@ -132,17 +132,22 @@ static struct bytes payload_of(const struct request *req, json_t **ret_form)
 	return payload ? text_bytes(payload) : body;
 }
 
-/* Azure DevOps names the delivery in its body. */
-static void name_read(
-	const struct request *req, enum vcs_dialect dialect, struct bytes payload, struct vcs_delivery_name *ret_name)
+/* Azure DevOps names the delivery in its body. If there is no memory to read that, the provider must know: a delivery
+ * without a name starts nothing. */
+static int name_read(const struct request *req, enum vcs_dialect dialect, struct bytes payload,
+	struct vcs_delivery_name *ret_name, struct err *err)
 {
 	const struct vcs_delivery delivery = delivery_headers(req, dialect);
 	_cleanup_(json_document_release) struct json_document body = JSON_NO_DOCUMENT;
-	struct err ignored = ERR_INIT;
+	struct err why = ERR_INIT;
 
-	if (dialect == VCS_AZURE)
-		json_document_parse(&body, payload.data, payload.len, &ignored);
+	if (dialect == VCS_AZURE && json_document_parse(&body, payload.data, payload.len, &why) < 0 &&
+		why.kind != ERR_MALFORMED) {
+		*err = why;
+		return -1;
+	}
 	vcs_delivery_name(&delivery, body.value, ret_name);
+	return 0;
 }
 
 /* Fills the row with the delivery if it is proven. Otherwise the item has the error. */
@@ -159,7 +164,8 @@ static bool hook_delivery_read(struct batch_item *item, struct vcs_delivery_row 
 	if (item->err.kind != ERR_NONE || proof_check(item->req, hook->dialect, &secrets, &item->err) < 0)
 		return false;
 	payload = payload_of(item->req, &delivery->body);
-	name_read(item->req, hook->dialect, payload, &delivery->name);
+	if (name_read(item->req, hook->dialect, payload, &delivery->name, &item->err) < 0)
+		return false;
 	*ret_row = (struct vcs_delivery_row){.repository_id = hook->repository.text,
 		.id = delivery->name.id,
 		.event = delivery->name.event,

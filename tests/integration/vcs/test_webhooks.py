@@ -190,6 +190,16 @@ def test_any_bytes_with_a_proof_are_kept_for_the_reader(org, api_site, body):
         assert len(stored(api_site, repository)) == 1
 
 
+def test_a_delivery_whose_name_can_not_be_read_is_refused(postgres):
+    """Its event is in the body. The provider shows the refusal; a delivery without an event would start nothing."""
+    with open_api_site(postgres, document_memory=64) as site:
+        org = site.organization()
+        url, secret, repository = hook_of(org, "azure")
+        body = b'{"id": "a", "eventType": "git.push", "resource": [%s]}' % b",".join([b"{}"] * 400_000)
+        assert deliver(url, body, proof("azure", secret, body))[0] == 413
+        assert stored(site, repository) == []
+
+
 def test_a_form_has_the_payload_in_a_field(org, api_site):
     url, secret, repository = hook_of(org, "github")
     body = urllib.parse.urlencode({"payload": BODY.decode()}).encode()
