@@ -69,8 +69,9 @@ int assessments_evaluate(struct store *store, struct objects *objects, long long
 
 		if (assessment_settle(store, objects, run, &why) == 0)
 			continue;
-		/* ERR_UNAVAILABLE may also come from the object store, or from a lack of memory: others can be read. */
-		if (db_socket(store->db) < 0) {
+		/* ERR_UNAVAILABLE may also come from the object store, or from a lack of memory, and a healthy
+		 * connection is closed after a large plan: others can be read. */
+		if (why.kind == ERR_UNAVAILABLE && db_socket(store->db) < 0) {
 			*err = why;
 			return -1;
 		}
