@@ -6,7 +6,6 @@
 
 /* A bundle of policies may need many objects; more than that indicates a loop. */
 enum { MAX_OBJECTS = 256, OBJECT_LIMIT = 1 << 30 };
-enum { READS = 4 }; /* of contents_read */
 
 struct content {
 	struct object_part part;
@@ -74,16 +73,14 @@ int contents_read(const struct store *store, struct objects *objects, contents_r
 
 	*lost = false;
 	reading.contents = &contents;
-	for (int i = 0; i < READS; i++) {
-		*err = (struct err)ERR_INIT;
-		if (read(&reading, data, err) == 0)
-			return 0;
+	while (read(&reading, data, err) < 0) {
 		if (!*contents.wanted.key)
 			return -1;
+		*err = (struct err)ERR_INIT;
 		if (contents_fetch(&contents, objects, err) < 0) {
 			*lost = err->kind == ERR_INTERNAL;
 			return -1;
 		}
 	}
-	return -1;
+	return 0;
 }

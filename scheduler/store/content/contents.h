@@ -29,7 +29,8 @@ const struct buf *contents_find(struct contents *contents, const struct object_p
 /* Fetches the wanted part, and resets it. ERR_UNAVAILABLE; ERR_INTERNAL if the object store has lost the object. */
 int contents_fetch(struct contents *contents, struct objects *objects, struct err *err);
 /* Calls `read` with a copy of the store until it has all objects that it wants, for a thread that may wait for the
- * network. *ret_lost is true if the object store has lost one of them; it may be NULL. */
+ * network. ERR_TOO_LARGE if these are more than 256. *ret_lost is true if the object store has lost one of them; it
+ * may be NULL. */
 typedef int (*contents_read_fn)(struct store *reading, void *data, struct err *err);
 int contents_read(const struct store *store, struct objects *objects, contents_read_fn read, void *data, bool *ret_lost,
 	struct err *err);

@@ -9,8 +9,10 @@ import uuid
 import pytest
 
 from support.api import Api, ApiError
+from support.api_site import open_api_site
 from support.browser import Browser, Forms
 from support.people import People
+from support.servers import ObjectStore
 from support.wait import until
 
 LISTED = "runs/{}/unrecorded-resources"
@@ -130,6 +132,29 @@ def test_resources_in_a_lost_workers_log_but_not_in_the_state_are_listed(api_sit
     assert org.events(workspace.run, "workspace-released")[0][1] == "The unrecorded resources of the apply were dismissed."
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(org))
     assert workspace.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
+
+
+def test_a_long_log_in_the_object_store_is_compared(postgres, tmp_path):
+    """Each part of a log is an object's range of its own."""
+    objects = ObjectStore(tmp_path).start()
+    try:
+        with open_api_site(postgres, **objects.options("logs"), object_store_from_bytes=1, object_store_after_seconds=0) as site:
+            workspace = Workspace(site, site.organization(), site.fake_worker(), report("a"))
+            piece = b"a line\n" * 100_000
+            begin = len(report("a"))
+            for at in range(begin, begin + 10 * len(piece), len(piece)):
+                workspace.on("PUT", f"log?offset={at}", piece)
+            workspace.on("PUT", f"log?offset={begin + 10 * len(piece)}", report("b").encode())
+            workspace.lose()
+            stored = "select b.object_key is not null from operations o join blobs b on b.id = o.log_blob where o.id = %s"
+            until(lambda: site.ask(stored, workspace.run.replace("run", "apply")) == [(True,)], "the log is in the object store")
+            workspace.wait_until_compared()
+            site.change("delete from unrecorded_resources where job_id = %s", workspace.job["job"])
+            site.change("update workspace_holds set compared_at = null where job_id = %s", workspace.job["job"])
+            workspace.wait_until_compared()
+            assert workspace.listed() == [("create", "aws_vpc.a", "a"), ("create", "aws_vpc.b", "b")]
+    finally:
+        objects.release()
 
 
 def test_the_list_of_a_returning_worker_replaces_that_of_the_log(api_site, org, fake_worker):
