@@ -51,8 +51,8 @@ struct request {
 	struct route_match match;
 	struct actor actor;
 	const char *bearer;              /* the token as sent, or NULL */
-	json_t *body;                    /* of a JSON route; NULL if none was sent. Owned by the server */
-	size_t body_taken;               /* the memory that was taken for it (struct json_document) */
+	json_t *body;                    /* of a JSON route; NULL if none was sent. Borrowed from the document */
+	struct json_document document;   /* owned by the server */
 	struct audit_note *audit;        /* the request's audit trail (http/audit_note.h) */
 	struct path_object *object;      /* what the path names (http/path/path_object.h), or NULL */
 	const struct vcs_lookup *lookup; /* of a BLOCKING_LOOKUP route, or NULL (api/vcs/lookup.h) */

@@ -29,7 +29,6 @@ static void request_scope(struct request *req)
 static int request_read_body(struct request *req, struct err *err)
 {
 	const struct http_request *http = req->http;
-	struct json_document document;
 
 	if (req->route->format == NO_BODY)
 		return 0;
@@ -41,12 +40,11 @@ static int request_read_body(struct request *req, struct err *err)
 		return err_set(err, ERR_UNAVAILABLE, "too many large bodies are being received: send it again");
 	if (req->route->format == RAW || !http->body.len)
 		return 0;
-	if (req->route->format == FORM)
-		return form_parse(http->body.data, http->body.len, &req->body, err);
-	if (json_document_parse(&document, http->body.data, http->body.len, err) < 0)
+	if ((req->route->format == FORM
+			    ? form_parse(http->body.data, http->body.len, &req->document.value, err)
+			    : json_document_parse(&req->document, http->body.data, http->body.len, err)) < 0)
 		return -1;
-	req->body = document.value;
-	req->body_taken = document.taken;
+	req->body = req->document.value;
 	return json_is_object(req->body) ? 0 : err_set(err, ERR_MALFORMED, "the body must be a JSON object");
 }
 
@@ -194,5 +192,5 @@ void exchange_release(struct exchange *exchange)
 	actor_release(&req->actor);
 	path_object_release(&exchange->object);
 	audit_note_release(&exchange->audit);
-	json_document_release(&(struct json_document){req->body, req->body_taken});
+	json_document_release(&req->document);
 }
