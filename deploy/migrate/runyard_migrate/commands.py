@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 import urllib.parse
-from pathlib import Path
 
 from . import code, files, report, verify
 from .apply import WAITS, Apply
@@ -55,7 +54,7 @@ class Migration:
     def open_source(self):
         if self.options.by_api:
             return ApiSource(source_client(self.options, self.progress), self.old, self.options, self.progress)
-        if (Path(self.options.source) / "export.json").exists() or self.options.command == "import":
+        if files.is_export(self.options.source) or self.options.command == "import":
             return FileSource(self.options.source, self.old)
         if self.options.command == "export":
             raise Trouble("export reads servers")
@@ -257,7 +256,7 @@ def organizations(options):
     if options.organization:
         return options.organization
     if not options.by_api:
-        if (Path(options.source) / "export.json").exists():
+        if files.is_export(options.source):
             name = FileSource(options.source, "").name
             return [(name, name)]
         raise Trouble("give --organization: the name of the one to create")
