@@ -169,7 +169,7 @@ class CodeSource:
     def private(self):
         """Files and folders that people who may download configurations must not get: working folders, files of secrets, local states."""
         options = self.options
-        named = (options.folder, options.folder / self.organization, options.secrets, options.from_token_file, options.to_token_file)
+        named = (options.folder, options.folder / self.organization, options.secrets, options.from_token_file, options.to_token_file, *options.backend_config)
         found = {Path(one).resolve() for one in named if one} - {self.root, *self.root.parents}
         for path in self.state_paths:
             found.update(one for one in (path, *path.parent.glob(glob.escape(path.name) + ".*backup")) if one.is_file())

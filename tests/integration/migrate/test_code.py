@@ -103,13 +103,13 @@ FILES = {
     "net/terraform.tfstate.1690000000.backup": STATE, "net/terraform.tfstate_before": STATE, "net/errored.tfstate": STATE, "net/now.tfplan": "a plan",
     "web/main.tf": 'terraform {\n  backend "local" { path = "../states/web.json" }\n}\n', "states/web.json": STATE, "states/web.json.backup": STATE,
     "states/web.json.1690000000.backup": STATE, "states/notes.json": "{}",
-    "secrets.json": '{"a key": "a secret"}', "token": "a token"}
+    "secrets.json": '{"a key": "a secret"}', "token": "a token", "net/keys.tfbackend": 'access_key = "a key"\n'}
 CODE = {"net/main.tf", "net/old.tfstate.tf", "web/main.tf", "states/notes.json"}
 
 
 def code_source(root, organization="acme", **more):
     options = argparse.Namespace(source=str(root), folder=root / "runyard-migrate", secrets=root / "secrets.json", from_token_file=None, to_token_file=str(root / "token"), parallel=1,
-                                 name_rule="{folder}-{workspace}", backend_config=[], engine="none", target="https://runyard.example.com")
+                                 name_rule="{folder}-{workspace}", backend_config=[root / "net/keys.tfbackend"], engine="none", target="https://runyard.example.com")
     vars(options).update(more)
     return CodeSource(options, organization, lambda text: None)
 
