@@ -126,23 +126,25 @@ class Writer:
     def post(self, item, path, body, method="POST"):
         """Creates an object. If the answer was lost, the list says whether it exists."""
         for attempt in range(ATTEMPTS):
+            refusal = None
             try:
                 return self.client.call(method, path, body)
             except Unclear as why:
-                last = why
+                unclear = why
                 time.sleep(min(8, 0.5 * 2 ** attempt))
-                try:
-                    there = self.look(item)
-                except Failure:
-                    raise why from None  # it may exist
-                if there:
-                    return {"data": there}
             except Failure as why:
-                there = self.look(item) if why.status in (409, 422) and attempt else None
-                if not there:
+                if why.status not in (409, 422) or not attempt:
                     raise
+                refusal = why
+            try:
+                there = self.look(item)
+            except Failure:
+                raise unclear from None  # it may exist
+            if there:
                 return {"data": there}
-        raise last
+            if refusal:
+                raise refusal
+        raise unclear
 
     def look(self, item):
         """The object's resource at the target, or None."""

@@ -50,17 +50,38 @@ def test_a_list_without_a_total_is_complete_after_its_last_page():
     assert len(client.list("workspaces")) == 150
 
 
-def test_a_creation_without_an_answer_stays_unclear_if_the_list_cannot_be_read(monkeypatch):
+def posted(monkeypatch, answers, lists):
+    """Creates a workspace. `answers` are of the requests, `lists` of looking for it: each is an error, or what comes back."""
     monkeypatch.setattr("time.sleep", lambda seconds: None)
 
-    def call(method, path, body):
-        raise Unclear(method, path, 0, "no answer: TimeoutError")
+    def next_of(outcomes):
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+    writer = types.SimpleNamespace(client=types.SimpleNamespace(call=lambda *_: next_of(answers)), look=lambda item: next_of(lists))
+    return Writer.post(writer, None, "workspaces", {})
 
-    def look(item):
-        raise Failure("GET", "workspaces", 503, "")
-    writer = types.SimpleNamespace(client=types.SimpleNamespace(call=call), look=look)
+
+NO_ANSWER, TAKEN = Unclear("POST", "workspaces", 0, "no answer: TimeoutError"), Failure("POST", "workspaces", 422, "has already been taken")
+NO_LIST, THERE = Failure("GET", "workspaces", 503, ""), {"id": "ws-1"}
+
+
+@pytest.mark.parametrize("answers, lists", (
+    ([NO_ANSWER], [NO_LIST]),
+    ([NO_ANSWER, TAKEN], [None, NO_LIST]),  # the first request created it, after it was looked for
+))
+def test_a_creation_without_an_answer_stays_unclear_if_the_list_cannot_be_read(monkeypatch, answers, lists):
     with pytest.raises(Unclear):
-        Writer.post(writer, None, "workspaces", {})
+        posted(monkeypatch, answers, lists)
+
+
+def test_a_creation_without_an_answer_is_found_in_the_list(monkeypatch):
+    assert posted(monkeypatch, [NO_ANSWER, TAKEN], [None, THERE]) == {"data": THERE}
+    with pytest.raises(Failure, match="has already been taken"):
+        posted(monkeypatch, [NO_ANSWER, TAKEN], [None, None])
+    with pytest.raises(Failure, match="has already been taken"):
+        posted(monkeypatch, [TAKEN], [])
 
 
 class Answer:
