@@ -96,7 +96,8 @@ class Client:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Failure("GET", url, 0, "is no address of a server")
-        self.url, self.token, self.read_only, self.timeout = url.rstrip("/"), token, read_only, timeout
+        self.url = parts._replace(netloc=parts.netloc.lower()).geturl().rstrip("/")  # the reasons of locks have it: one spelling
+        self.token, self.read_only, self.timeout = token, read_only, timeout
         self.pace, self.local = Pace(rate), threading.local()
         self.encrypted = parts.scheme == "https"
         self.trust = ssl.create_default_context(cafile=cafile)
@@ -145,7 +146,7 @@ class Client:
 
     def headers(self, method, url, body, media):
         sent = {"User-Agent": "runyard-migrate", "Accept": JSON_API + ", */*"}
-        if self.token and urllib.parse.urlsplit(url).netloc == urllib.parse.urlsplit(self.url).netloc and "/signed/" not in url:
+        if self.token and urllib.parse.urlsplit(url).netloc.lower() == urllib.parse.urlsplit(self.url).netloc and "/signed/" not in url:
             sent["Authorization"] = f"Bearer {self.token}"
         if body is not None:
             sent["Content-Type"] = media

@@ -44,9 +44,9 @@ class Migration:
         self.source = self.open_source()
         if options.command == "export":
             return
-        if options.by_api and options.source.rstrip("/") == options.target.rstrip("/") and old == new:
-            raise Trouble(f"source and target are the same organization, {old}: give another name with --organization {old}=NEW")
         self.client = Client(options.target, options.target_token, cafile=options.ca_file, side="the target", progress=self.progress)
+        if options.by_api and self.source.client.url == self.client.url and old == new:
+            raise Trouble(f"source and target are the same organization, {old}: give another name with --organization {old}=NEW")
         self.target = ApiSource(self.client, new, options, self.progress)
         self.journal = Journal(options.folder, new, write=options.command not in ("plan", "verify"))
         self.journal.require(self.place)

@@ -124,6 +124,7 @@ TFE, API = "tfe.example.com", "tfe.example.com/api/v2/state"
     (f"https://{TFE}", f"http://{API}", {}, [(f"https://{API}", True)]),  # the server names itself so, behind a proxy with TLS
     (f"http://{TFE}", "state", {f"http://{API}": "http://store.example.com/a"}, [(f"http://{API}", True), ("http://store.example.com/a", False)]),
     (f"http://{TFE}", "state", {f"http://{API}": f"https://{API}"}, [(f"http://{API}", True), (f"https://{API}", True)]),
+    ("https://TFE.example.com", "state", {f"https://{API}": "https://TFE.example.com/files/a"}, [(f"https://{API}", True), ("https://TFE.example.com/files/a", True)]),
 ))
 def test_links_and_redirections_are_followed(url, path, redirections, sent):
     client = Linked(url, redirections)
@@ -142,3 +143,9 @@ def test_what_leads_from_https_to_http_is_refused(path, redirections):
     with pytest.raises(Failure, match=f"the source, https://{TFE}, leads to an address without TLS"):
         client.get(path)
     assert all(address.startswith("https://") for address, _ in client.sent)
+
+
+@pytest.mark.parametrize("url", ("https://Runyard.Example.com/Sub", "HTTPS://runyard.example.com/Sub/"))
+def test_an_address_has_one_spelling(url):
+    """The reason of a lock names the server: a repeated command finds its own lock by it."""
+    assert Client(url, "token").url == "https://runyard.example.com/Sub"

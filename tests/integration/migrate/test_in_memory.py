@@ -194,6 +194,12 @@ def test_a_folder_of_code_has_a_working_folder_of_its_own(moving, tmp_path):
         moving.open("plan", source=tmp_path / "two")
 
 
+def test_an_organization_is_not_moved_onto_itself(moving):
+    moving.source.url, moving.target.url = "https://Source.example.com/", "https://source.example.com"
+    with pytest.raises(journal.Trouble, match="source and target are the same organization, acme"):
+        moving.open("apply")
+
+
 # ---- workspaces and states of others ----
 
 def refuse(server):
