@@ -9,6 +9,7 @@ The journal says "cut over" before the first of them starts, and "works" after t
 import contextlib
 import threading
 import time
+from typing import NamedTuple, Optional
 
 from .apply import MARK, WAITS
 from .client import LOST, Failure, threads
@@ -26,6 +27,14 @@ APPLIES = {"confirmed", "apply_queued", "applying", "applied", "queuing_apply", 
 
 class Stop(Exception):
     """A workspace that is not cut over, and why."""
+
+
+class Lock(NamedTuple):
+    reason: Optional[str]  # None if the server tells no reasons
+    by_run: bool
+
+    def __str__(self):
+        return " by a run" if self.by_run else f' ("{self.reason}")' if self.reason else ""
 
 
 def md5_of(side, state):
@@ -110,12 +119,13 @@ class CutOver:
         try:
             self.source.client.call("POST", f"workspaces/{item.id}/actions/lock", {"reason": ours}, allow=True, repeat=True)
         except Failure as why:
-            reason = self.lock_reason(self.source.client, item) if why.status == 409 else None
-            fresh = reason == ours and item.facts.get("locked-reason") != ours  # the answer to the first request was lost
-            if not fresh and not (mine and reason in (ours, "")):
+            lock = self.lock_of(self.source.client, item) if why.status == 409 else None
+            fresh = lock and lock.reason == ours and item.facts.get("locked-reason") != ours  # the answer to the first request was lost
+            if not fresh and not (mine and lock in (Lock(ours, False), Lock(None, False))):
                 if why.status == 409 or 400 <= why.status < 500 and not mine:  # otherwise it may be locked
                     self.journal.note("unlocked source", item.key)
-                raise Stop(f"cannot be locked at the source: {why.text or why}" + (f' ("{reason}"): unlock it there, and repeat' if reason else "")) from None
+                hint = f"{lock}: {'let the run end' if lock.by_run else 'unlock it there'}, and repeat" if lock else ""
+                raise Stop(f"cannot be locked at the source: {why.text or why}{hint}") from None
         self.journal.note("locked source", item.key)
 
     def locked_source(self, item):
@@ -129,22 +139,24 @@ class CutOver:
         self.journal.note("unlocked source", item.key)
 
     @staticmethod
-    def lock_reason(client, workspace):
-        """The reason of the workspace's lock as it is now, "" if it has none, or None if the workspace is unlocked."""
-        attributes = client.get(f"workspaces/{workspace.id}")["data"]["attributes"]
-        return (attributes.get("locked-reason") or "") if attributes.get("locked") else None
+    def lock_of(client, workspace):
+        """The workspace's lock as it is now, or None if the workspace is unlocked."""
+        resource = client.get(f"workspaces/{workspace.id}")["data"]
+        attributes, holder = resource["attributes"], ((resource.get("relationships") or {}).get("locked-by") or {}).get("data") or {}
+        if not attributes.get("locked"):
+            return None
+        return Lock(attributes["locked-reason"] or "" if "locked-reason" in attributes else None, holder.get("type") == "runs")
 
     def unlock(self, client, workspace, side):
-        """The answer is 409 if the workspace is unlocked already, and if another user holds its lock."""
+        """The answer is 409 if the workspace is unlocked already, also if a run has locked it since, and if another user holds its lock."""
         try:
             client.call("POST", f"workspaces/{workspace.id}/actions/unlock", allow=True, repeat=True)
         except Failure as why:
             if why.status != 409:
                 raise
-            reason = self.lock_reason(client, workspace)
-            if reason is not None:
-                why = why.text + (f' ("{reason}")' if reason else "")
-                raise Stop(f"cannot be unlocked at the {side}: {why}: use the token of the user who locked it, or unlock it there, and repeat") from None
+            lock = self.lock_of(client, workspace)
+            if lock and not lock.by_run:
+                raise Stop(f"cannot be unlocked at the {side}: {why.text}{lock}: use the token of the user who locked it, or unlock it there, and repeat") from None
 
     @staticmethod
     @contextlib.contextmanager
@@ -241,7 +253,7 @@ class CutOver:
         try:
             self.client.call("POST", f"workspaces/{there.id}/actions/lock", {"reason": WAITS}, repeat=True)
         except Failure as why:
-            if why.status != 409 or self.lock_reason(self.client, there) != WAITS:
+            if why.status != 409 or self.lock_of(self.client, there) != Lock(WAITS, False):
                 raise Stop(f"is in use at the target: {why.text}") from None
         works = item.key in self.comparison.live  # otherwise it waits for a cut-over, and stays locked
         with self.undoing(lambda: works and self.unlock(self.client, there, "target")):

@@ -28,6 +28,7 @@ class Server:
     def __init__(self, url, states=(), reason=None):
         self.url, self.states, self.reason = url, list(states), reason
         self.exists, self.held, self.configuration, self.digests = True, False, None, True  # held: by another user; digests: of states, in lists
+        self.run, self.reasons = False, True  # run: holds the lock; reasons: of locks are told
         self.refusals, self.calls, self.before = [], [], lambda method, path: None
 
     def inventory(self):
@@ -62,7 +63,7 @@ class Server:
                 raise client.Failure(method, path, 409, "the workspace is already locked")
             self.reason = body["reason"]
         elif path.endswith("/actions/unlock"):
-            if self.reason is None or self.held:
+            if self.reason is None or self.held or self.run:
                 raise client.Failure(method, path, 409, "the workspace is locked by User alice" if self.held else "the workspace is already unlocked")
             self.reason = None
         elif path.endswith("/workspaces") and method == "POST":
@@ -76,8 +77,9 @@ class Server:
             return {"data": self.resources()[::-1]}
         elif path == f"workspaces/{ID}" and method == "GET":
             used = {"data": {"id": self.configuration, "type": "configuration-versions"} if self.configuration else None}
-            return {"data": {"id": ID, "type": "workspaces", "attributes": {"locked": self.reason is not None, "locked-reason": self.reason or ""},
-                             "relationships": {"current-configuration-version": used}}}
+            holder = {"data": {"id": "a", "type": "runs" if self.run else "users"} if self.reason is not None else None}
+            return {"data": {"id": ID, "type": "workspaces", "attributes": {"locked": self.reason is not None, **({"locked-reason": self.reason or ""} if self.reasons else {})},
+                             "relationships": {"current-configuration-version": used, "locked-by": holder}}}
         elif path.endswith("/configuration-versions"):
             return {"data": {"id": f"cv-{len(self.calls)}", "attributes": {"upload-url": "upload"}}}
         return {"data": {}}
@@ -343,6 +345,43 @@ def test_a_source_that_somebody_locked_is_not_cut_over(applied, capsys, earlier)
     assert applied.run("cut-over", "--all") == 3
     assert 'cannot be locked at the source: the workspace is already locked ("maintenance"): unlock it there, and repeat' in capsys.readouterr().out
     assert applied.source.reason == "maintenance" and applied.did()[-1] == "unlocked source" and applied.target.reason
+
+
+OURS = cutover.REASON + "https://target.example.com"
+
+
+@pytest.mark.parametrize("reason, run, reasons, accepted", [
+    (OURS, False, True, True),
+    (OURS, False, False, True),  # a server that tells no reasons
+    ("", True, True, False),
+    ("", True, False, False),
+    ("", False, True, False),  # a person's, who gave no reason: ours has one
+])
+def test_a_source_that_was_locked_before_a_kill_may_have_another_lock(applied, capsys, reason, run, reasons, accepted):
+    """Somebody has unlocked it since. The run can still be applied there."""
+    applied.note("locking source", "locked source")
+    applied.source.reason, applied.source.run, applied.source.reasons = reason, run, reasons
+    assert applied.run("cut-over", "--all") == (0 if accepted else 3)
+    assert ("cut over" in applied.did()) == accepted and (applied.target.reason is None) == accepted
+    if not accepted:
+        hint = " by a run: let the run end, and repeat" if run else ": unlock it there, and repeat"
+        assert "stopped: net: cannot be locked at the source: the workspace is already locked" + hint in capsys.readouterr().out
+        assert applied.did()[-1] == "unlocked source"
+
+
+def test_a_run_at_the_target_shows_that_it_was_unlocked(applied):
+    """The program was killed after it had unlocked it."""
+    applied.note("locking source", "locked source", "cut over")
+    applied.source.reason, applied.target.reason, applied.target.run = applied.ours, "", True
+    assert applied.run("cut-over", "--all") == 0
+    assert applied.did()[-1] == "works" and applied.target.run
+
+
+def test_a_run_at_the_source_shows_that_it_was_unlocked(applied):
+    applied.note("locking source", "locked source", "cut over", "works", "rolled back")
+    applied.source.reason, applied.source.run = "", True
+    assert applied.run("roll-back", "--all") == 0
+    assert applied.did()[-1] == "unlocked source" and applied.source.run
 
 
 # ---- several workspaces at once ----
