@@ -255,7 +255,8 @@ class CutOver:
         except Failure as why:
             if why.status != 409 or self.lock_of(self.client, there) != Lock(WAITS, False):
                 raise Stop(f"is in use at the target: {why.text}") from None
-        works = item.key in self.comparison.live  # otherwise it waits for a cut-over, and stays locked
+        last = self.journal.last(item.key, "works", "cut over")
+        works = item.key in self.comparison.live and (last["did"] == "works" or there.facts.get("locked-reason") != WAITS)  # otherwise it stays locked
         with self.undoing(lambda: works and self.unlock(self.client, there, "target")):
             self.require_untouched(item, there)
         self.journal.note("rolled back", item.key)

@@ -446,12 +446,21 @@ def test_a_state_that_the_journal_does_not_know_is_compared_with_the_source(movi
     assert (moving.source.reason is None) == equal and (moving.target.reason is None) != equal
 
 
-def test_a_target_that_waits_stays_locked_if_its_state_cannot_be_read(applied):
-    applied.note("locking source", "locked source", "cut over", "rolled back")
+@pytest.mark.parametrize("did, waits, stays", [
+    (("cut over", "rolled back"), True, True),
+    (("cut over",), True, True),  # its settings could not be written, so both sides are locked
+    (("cut over",), False, False),  # a notification could not be switched on
+    (("cut over", "works"), False, False),
+    (("cut over", "works"), True, False),  # an earlier roll-back was killed
+])
+def test_a_target_that_waits_stays_locked_if_its_state_cannot_be_read(applied, did, waits, stays):
+    applied.note("locking source", "locked source", *did)
     applied.source.reason = applied.ours
+    if not waits:
+        applied.target.reason = None
     applied.target.before = lambda method, path: path.endswith("/lock") and applied.target.refusals.append(("GET", "5Bstatus%5D=finalized&page%5Bnumber%5D=1&page%5Bsize%5D=6", 503, ""))
     assert applied.run("roll-back", "--all") == 3
-    assert applied.target.reason
+    assert (applied.target.reason is not None) == stays
     applied.target.refusals, applied.target.before = [], lambda method, path: None
     assert applied.run("roll-back", "--all") == 0
     assert applied.target.reason and applied.source.reason is None
