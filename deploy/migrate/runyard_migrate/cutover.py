@@ -3,7 +3,8 @@
 
 The source is locked, the newest states are moved, and a plan at the target must show no changes. Only then do
 notifications, webhooks, tasks, triggers and schedules start to work there, and the target's lock is removed.
-The journal says "cut over" before the first of them starts, and "works" after the last.
+The journal says "cut over" before the first of them starts, and "works" after the last. It says "rolled back" before the
+first of them is switched off, and "switched off" after the last.
 """
 
 import contextlib
@@ -247,7 +248,8 @@ class CutOver:
     # ---- roll-back ----
 
     def roll_back(self, item):
-        if item.key not in self.comparison.live and not self.locked_source(item):
+        begun = self.journal.last(item.key, "rolled back", "switched off")
+        if item.key not in self.comparison.live and not self.locked_source(item) and not (begun and begun["did"] == "rolled back"):
             raise Stop("was not cut over")
         there = self.comparison.target.items[item.key]
         try:
@@ -267,6 +269,7 @@ class CutOver:
             raise Stop("repeat the roll-back: " + "; ".join(f"{row['object']}: {row['why']}" for row in own[:5]))
         for row in wrong:  # of other workspaces that work at the target: nothing that keeps this one there
             self.migration.say(f"failed: {row['object']}: {row['why']}")
+        self.journal.note("switched off", item.key)
         self.unlock_source(item)
 
     def require_untouched(self, item, there):

@@ -29,6 +29,7 @@ class Server:
         self.url, self.states, self.reason = url, list(states), reason
         self.exists, self.held, self.configuration, self.digests = True, False, None, True  # held: by another user; digests: of states, in lists
         self.run, self.reasons = False, True  # run: holds the lock; reasons: of locks are told
+        self.description = ""
         self.refusals, self.calls, self.before = [], [], lambda method, path: None
 
     def inventory(self):
@@ -36,7 +37,7 @@ class Server:
         found.add(inventory.Item(kinds.BY_NAME["organization"], "organization/settings", {"name": "acme", "email": "ops@example.com"}, id="acme"))
         if self.exists:
             facts = {"locked": self.reason is not None, "locked-reason": self.reason or ""}
-            found.add(inventory.Item(kinds.BY_NAME["workspaces"], KEY, {"name": "net", "execution-mode": "local"}, id=ID, facts=facts))
+            found.add(inventory.Item(kinds.BY_NAME["workspaces"], KEY, {"name": "net", "execution-mode": "local", "description": self.description}, id=ID, facts=facts))
             reader = inventory.Reader(self, "acme")
             for resource in self.resources():
                 found.add(reader.item(kinds.BY_NAME["state-versions"], resource, found.items[KEY]))
@@ -112,9 +113,9 @@ class Moving:
         migration.source.read, migration.target.read, migration.exists = self.source.inventory, self.target.inventory, lambda: True
         return migration
 
-    def run(self, command, *arguments):
+    def run(self, command, *arguments, source=None):
         """The exit status."""
-        migration = self.open(command, *arguments)
+        migration = self.open(command, *arguments, source=source)
         try:
             return getattr(migration, command.replace("-", "_"))()
         finally:
@@ -464,6 +465,21 @@ def test_a_target_that_waits_stays_locked_if_its_state_cannot_be_read(applied, d
     applied.target.refusals, applied.target.before = [], lambda method, path: None
     assert applied.run("roll-back", "--all") == 0
     assert applied.target.reason and applied.source.reason is None
+
+
+def test_a_roll_back_of_a_move_from_an_export_is_repeated(applied, tmp_path, capsys):
+    """The source has no lock that tells of it."""
+    (tmp_path / "export.json").write_text(json.dumps({"form": 1, "organization": "acme"}))
+    assert applied.run("cut-over", "--all", source=tmp_path) == 0
+    applied.source.description, applied.target.refusals = "changed", [("PATCH", ID, 503, "")]
+    for _ in range(2):
+        assert applied.run("roll-back", "--all", source=tmp_path) == 3
+        assert f"stopped: net: repeat the roll-back: {KEY}: PATCH workspaces/{ID}: 503" in capsys.readouterr().out
+    applied.target.refusals = []
+    assert applied.run("roll-back", "--all", source=tmp_path) == 0
+    assert applied.target.reason and applied.did()[-1] == "switched off"
+    assert applied.run("roll-back", "--all", source=tmp_path) == 3
+    assert "stopped: net: was not cut over" in capsys.readouterr().out
 
 
 # ---- configurations ----
