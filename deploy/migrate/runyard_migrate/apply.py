@@ -3,7 +3,7 @@
 
 from . import difference
 from .client import LOST, Failure, Unclear, threads
-from .content import Uploads, replaces, state_head, temporary
+from .content import Uploads, replaces, same_state, state_head, temporary
 from .kinds import KINDS
 
 MARK = "runyard-migrate"
@@ -154,22 +154,21 @@ class Apply:
                 self.result.count(difference.CREATE, "configurations")
 
     def states(self, workspace, there):
-        """Writes the states after the newest one that the target has: each is newer than the one before it."""
+        """Writes the states after the newest one that the target has: each is newer than the one before it. The newest one of all
+        is written again if the target has another current state."""
         mine = self.comparison.source.owned(workspace.key, "state-versions")
-        theirs = {item.key: item for item in self.comparison.target.owned(workspace.key, "state-versions")}
-
-        def same(item):
-            other = theirs.get(item.key)
-            md5s = {one.facts["md5"] for one in (item, other) if other and one.facts.get("md5")}
-            return other is not None and len(md5s) < 2
-        known = [number for number, item in enumerate(mine) if same(item)]
+        theirs = self.comparison.target.owned(workspace.key, "state-versions")
+        current = theirs[-1] if theirs else None
+        wrote = current is not None and self.journal.wrote(workspace.key, current)
+        known = [number for number, item in enumerate(mine) if any(same_state(item, other) for other in theirs)]
         start = known[-1] + 1 if known else 0
+        if known and not same_state(mine[-1], current) and not (wrote and mine[-1].attributes["serial"] == current.attributes["serial"]):
+            start = min(start, len(mine) - 1)
         for item in mine[:start]:
-            if item.key not in theirs:
+            if item.key not in self.comparison.target.items:
                 self.result.skipped.append({"object": item.key, "why": "the target has a newer state already"})
-        current = list(theirs.values())[-1] if theirs else None
         previous = (current.attributes["serial"], current.facts.get("lineage")) if current else None
-        ours = current is None or self.options.adopt or any(mine[number].key == current.key for number in known) or self.journal.wrote(workspace.key, current)
+        ours = current is None or wrote or self.options.adopt or any(same_state(mine[number], current) for number in known)
         for item in mine[start:]:
             with temporary() as file:
                 self.source.fetch(item, file)

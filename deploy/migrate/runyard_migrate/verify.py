@@ -35,8 +35,14 @@ def contents(source, target, comparison, journal, parallel):
             side.fetch(item, file)
             return digest(file)[1]
 
+    current = [{state.owner: state for state in side.of("state-versions")} for side in (comparison.source, comparison.target)]  # the newest ones are last
+
     def compare(item):
         there = comparison.target.items.get(item.key)
+        if there and item is current[0].get(item.owner):
+            there = current[1][item.owner]
+            if there.attributes["serial"] != item.attributes["serial"]:
+                return row(item, "is not the current state at the target")
         if item.kind.content == "configuration":
             mine, theirs = journal.uploaded(item.key)
             there = type(item)(item.kind, item.key, {}, {}, item.owner, theirs) if mine == item.id else None

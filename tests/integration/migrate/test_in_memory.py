@@ -247,6 +247,8 @@ def test_a_creation_without_an_answer_counts_as_moved(moving, monkeypatch):
     ([state_text(9)], []),
     ([state_text(4)], [5]),  # the source's states follow it
     ([state_text(3), state_text(9, OTHERS)], []),
+    ([state_text(5), state_text(9, OTHERS)], []),  # the source's newest one, and another one after it
+    ([state_text(5, OTHERS), state_text(9, OTHERS)], []),
     ([state_text(9, OTHERS), state_text(3)], [5]),  # the newest one counts
 ])
 def test_a_state_that_was_not_moved_is_replaced_only_with_adopt(moving, capsys, states, written):
@@ -255,8 +257,16 @@ def test_a_state_that_was_not_moved_is_replaced_only_with_adopt(moving, capsys, 
     assert moving.run("apply") == (0 if written else 3)
     assert [one["serial"] for one in moving.target.wrote()] == written and not any(one.get("force") for one in moving.target.wrote())
     assert ("the target has another state, which was not moved: use --adopt to replace it" in capsys.readouterr().out) != bool(written)
+    assert written or moving.run("verify") == 3
     assert moving.run("apply", "--adopt") == 0
     assert moving.target.states[-1] == moving.source.states[-1]
+    written = moving.target.wrote()
+    assert moving.run("apply") == 0 and moving.run("verify") == 0 and moving.target.wrote() == written
+
+
+def test_a_source_without_digests_gets_its_state_back_only_with_adopt(moving, capsys):
+    moving.source.digests = False
+    test_a_state_that_was_not_moved_is_replaced_only_with_adopt(moving, capsys, [state_text(5), state_text(9, OTHERS)], [])
 
 
 @pytest.mark.parametrize("journalled", (True, False))  # it may have been killed before
