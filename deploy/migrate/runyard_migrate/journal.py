@@ -33,10 +33,7 @@ class Journal:
         self.file = open(self.path, "a+", encoding="utf-8")
         os.chmod(self.path, 0o600)
         if write:
-            try:
-                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Trouble(f"another runyard-migrate uses {self.path}") from None
+            lock(self.file, self.path)
         self.load()
 
     def load(self):
@@ -105,6 +102,14 @@ class Journal:
         """Whether the workspace's state, as the target has it, is the one that was written last."""
         line = self.last(key, "wrote state")
         return bool(line) and state.attributes["serial"] == line["serial"] and state.facts.get("md5") in (None, line["md5"])
+
+
+def lock(file, path):
+    """Until the file is closed, or the program ends, no other command uses it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Trouble(f"another runyard-migrate uses {path}") from None
 
 
 def read_secrets(path):

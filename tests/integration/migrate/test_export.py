@@ -11,9 +11,11 @@ import pytest
 from support.migration import PACKAGE, connect, states_of
 
 sys.path.insert(0, str(PACKAGE))
+from runyard_migrate import files  # noqa: E402
 from runyard_migrate.client import Failure  # noqa: E402
 from runyard_migrate.files import FileSource, export, is_export  # noqa: E402
 from runyard_migrate.inventory import Inventory, Item  # noqa: E402
+from runyard_migrate.journal import Trouble  # noqa: E402
 from runyard_migrate.kinds import BY_NAME  # noqa: E402
 
 
@@ -127,3 +129,64 @@ def test_a_state_that_is_not_the_exported_one_is_refused(tmp_path):
     (tmp_path / "contents/workspaces/net/state-versions/0.tfstate").write_text("b")
     with pytest.raises(Failure, match="0.tfstate is not what the source had: export again, into a new folder"):
         read_back(tmp_path)
+
+
+def test_an_export_keeps_no_contents_of_objects_that_disappeared(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        Source("code", "a", "b", interrupted_at="workspaces/net/configurations/current").export(tmp_path)
+    Source("code", "a").export(tmp_path)
+    assert {path.name for path in tmp_path.rglob("*.tfstate")} == {"0.tfstate"} and read_back(tmp_path)["0"] == "a"
+
+
+def test_two_exports_do_not_write_into_one_folder(tmp_path, monkeypatch):
+    first, fetch = Source("code", "a"), Source.fetch
+
+    def fetch_and_export(source, item, file):
+        if source is first:
+            with pytest.raises(Trouble, match=f"another runyard-migrate uses {tmp_path}"):
+                Source("other", "b").export(tmp_path)
+        fetch(source, item, file)
+    monkeypatch.setattr(Source, "fetch", fetch_and_export)
+    first.export(tmp_path)
+    assert read_back(tmp_path) == {"net": None, "dev": None, "0": "a", "current": "code"}
+    with pytest.raises(Trouble, match=f"another runyard-migrate has written an export into {tmp_path}"):  # since this one has looked for it
+        Source("other", "b").export(tmp_path)
+    assert read_back(tmp_path)["0"] == "a"
+
+
+def test_an_export_that_was_killed_while_it_wrote_its_last_file_goes_on(tmp_path, monkeypatch):
+    dump = json.dump
+
+    def dump_partly(document, file, **form):
+        if "form" in document:
+            file.write('{"form": 1, "organization": "acme", "and": "more')
+            file.flush()
+            raise KeyboardInterrupt
+        dump(document, file, **form)
+    monkeypatch.setattr(json, "dump", dump_partly)
+    with pytest.raises(KeyboardInterrupt):
+        Source("code", "a").export(tmp_path)
+    monkeypatch.undo()
+    again = Source("code", "a")
+    assert not is_export(tmp_path) and again.export(tmp_path) == [] and again.fetched == []
+    assert read_back(tmp_path)["0"] == "a" and not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("damaged", ("export.json", "objects/workspaces.json"))
+def test_a_damaged_file_of_an_export_is_named(tmp_path, damaged):
+    Source("code", "a").export(tmp_path)
+    (tmp_path / damaged).write_text("")
+    with pytest.raises(Trouble, match=f"{damaged} is damaged: export again, into a new folder"):
+        read_back(tmp_path)
+
+
+def test_an_export_tells_why_a_file_cannot_be_written(tmp_path, monkeypatch):
+    usual = files.os.open
+
+    def full(path, *more):
+        if str(path).endswith(".tfstate.part"):
+            raise OSError(28, "No space left on device")
+        return usual(path, *more)
+    monkeypatch.setattr(files.os, "open", full)
+    (wrong,) = Source("code", "a").export(tmp_path)
+    assert wrong == {"object": "workspaces/net/state-versions/0", "why": "[Errno 28] No space left on device"}
