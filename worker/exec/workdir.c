@@ -140,7 +140,7 @@ static bool has_part(const char *path, const char *part)
  *  - .terraform: a provider in the archive would run as if it had been installed and checked.
  *  - .git: git runs here for modules, and would follow a .git/config.
  *  - State files in the working directory: they are not the workspace's state. init would try to migrate them, and an
- *    errored.tfstate would be taken for this apply's (ship/leftover). */
+ *    errored.tfstate would be taken for this apply's (upload/leftover). */
 static bool configuration_wants(void *data, const char *path)
 {
 	static const char *const strays[] = {"terraform.tfstate", "errored.tfstate"};

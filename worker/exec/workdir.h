@@ -5,17 +5,17 @@
 /*
  * A job's folder, <data-dir>/jobs/<job>-<attempt>/ (0700):
  *
- *     job.json              of an apply: data for a restarted worker to finish it (ship/unsent)
- *     delivered             of an apply: the last state that the scheduler has (ship/leftover)
- *     errored.tfstate       of an apply: the last state, if terraform could not write it below root/ (ship/leftover)
- *     errored.part          of an apply: disk space for that file (ship/reserve)
- *     output                of an apply: the engine's output (ship/record)
+ *     job.json              of an apply: data for a restarted worker to finish it (upload/unsent)
+ *     delivered             of an apply: the last state that the scheduler has (upload/leftover)
+ *     errored.tfstate       of an apply: the last state, if terraform could not write it below root/ (upload/leftover)
+ *     errored.part          of an apply: disk space for that file (upload/reserve)
+ *     output                of an apply: the engine's output (upload/record)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
  *     vault/                an empty folder, which is all that runyard-vault sees, if the job has a Vault
  *     *.tar.gz, *.json      downloads that are too large for the claim, and uploads; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
- *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
- *                           in its working directory; with provider sets, zz_runyard_providers.tf
+ *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate
+ *                           (upload/reserve) in its working directory; with provider sets, zz_runyard_providers.tf
  *         state/            terraform.tfstate, where the override's local backend keeps it
  *         workspaces/NAME/  terraform.tfstate, a link to that file, for the engine's workspace NAME. "default" has
  *                           none: the backend's path names the file itself
