@@ -5,8 +5,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-
-static const size_t EXACT_MOST = (size_t)1 << 30; /* bytes of memory: a plan is a job's */
+#include "common/terraform/plan_text.h"
 
 /* The position after the closing quote of the text that begins after this quote. */
 static const char *text_end(const char *at, const char *end)
@@ -57,7 +56,7 @@ int exact_parse(const char *bytes, size_t len, json_t **ret_value, struct err *e
 	json_t *value;
 
 	quote_numbers(bytes, len, &quoted);
-	if (json_memory_check(buf_str(&quoted), quoted.len, EXACT_MOST, err) < 0)
+	if (json_memory_check(buf_str(&quoted), quoted.len, PLAN_MEMORY_MAX, err) < 0)
 		return -1;
 	value = json_loadb(buf_str(&quoted), quoted.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	if (!value)

@@ -49,7 +49,11 @@ static int read_plan(int fd, struct json_document *ret_plan, struct err *err)
 	text = info.st_size > 0 ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	if (text == MAP_FAILED)
 		return err_set(err, ERR_INVALID, "there is no plan to read");
-	result = plan_parse(text, (size_t)info.st_size, ret_plan, err);
+	if (json_memory_check(text, (size_t)info.st_size, PLAN_MEMORY_MAX, err) < 0)
+		result = err_set(err, ERR_TOO_LARGE, "the plan would take more than %d MiB of memory for Sentinel",
+			PLAN_MEMORY_MAX >> 20);
+	else
+		result = plan_parse(text, (size_t)info.st_size, ret_plan, err);
 	munmap(text, (size_t)info.st_size);
 	return result;
 }

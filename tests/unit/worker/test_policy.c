@@ -8,12 +8,15 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/terraform/literal.h"
 #include "common/terraform/mocks.h"
 #include "common/terraform/plan_text.h"
 #include "common/hcl/blocks.h"
+#include "worker/policy/evaluator.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
@@ -399,6 +402,26 @@ static void names_of_variables_keep_their_hyphens(void **state)
 		"}");
 }
 
+/* A plan is a job's: a text of tiny values would take a hundred times its size when it is parsed. */
+static void a_plan_that_would_take_too_much_memory_is_refused(void **state)
+{
+	enum { ITEMS = 4 << 20 };
+	_cleanup_(buf_release) struct buf text = BUF_INIT(3 * ITEMS + 32);
+	const struct shared shared = {.root = -1, .plan = memfd_create("plan", MFD_CLOEXEC)};
+	struct err err = ERR_INIT;
+
+	(void)state;
+	buf_text(&text, "{\"a\":[");
+	for (size_t i = 0; i < ITEMS; i++)
+		buf_text(&text, "{},");
+	buf_text(&text, "{}]}");
+	assert_int_equal(write_fully(shared.plan, buf_str(&text), text.len), 0);
+	assert_int_equal(evaluator_sentinel.share(&shared, &err), -1);
+	assert_int_equal(err.kind, ERR_TOO_LARGE);
+	assert_string_equal(err.message, "the plan would take more than 1024 MiB of memory for Sentinel");
+	close(shared.plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +437,7 @@ int main(void)
 		cmocka_unit_test(a_sets_own_configuration_keeps_its_lines),
 		cmocka_unit_test(exit_codes_of_runyard_policy_decide),
 		cmocka_unit_test(names_of_variables_keep_their_hyphens),
+		cmocka_unit_test(a_plan_that_would_take_too_much_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
