@@ -342,24 +342,22 @@ void applied_text(struct applied *applied, const char *text, size_t len)
 
 enum { SCALAR_MOST = 8 * APPLIED_TEXT_MAX };
 
-static json_t *instance_id(struct json_span attributes)
+static void id_add(json_t *ids, struct json_span attributes)
 {
 	struct json_member id = {.name = "id"};
-	json_t *value;
+	json_auto_t *value = NULL;
 
 	json_scan_members(attributes, &id, 1);
 	value = json_of_scalar(id.value, SCALAR_MOST);
-	if (json_is_string(value))
-		return value;
-	json_decref(value);
-	return json_null();
+	json_object_set_new(ids, text_or_empty(json_string_value(value)), json_null());
 }
 
 enum { MODE, TYPE, NAME, MODULE, INSTANCES, RESOURCE_MEMBERS };
 
 struct indexing {
 	const struct applied *applied;
-	json_t *index; /* address -> [id or null, ...], one for each instance, deposed ones included */
+	json_t *index; /* address -> {id: null}, the ids of all its instances, deposed ones included; "": unknown */
+	size_t parts;  /* resources and instances that were read */
 };
 
 /* Adds an instance whose address has reports. */
@@ -378,13 +376,21 @@ static void instance_add(const struct indexing *to, json_t *const *texts, struct
 		return;
 	ids = json_object_get(to->index, address);
 	if (!ids) {
-		ids = json_array();
+		ids = json_object();
 		json_object_set_new(to->index, address, ids);
 	}
-	json_array_append_new(ids, instance_id(members[1].value));
+	id_add(ids, members[1].value);
 }
 
-static void resource_add(const struct indexing *to, struct json_span resource)
+/* Reads the next resource or instance. False at the end, or at the limit. */
+static bool parts_next(struct indexing *to, struct json_scan *scan, struct json_span *ret_part)
+{
+	struct json_span no_name;
+
+	return json_scan_next(scan, &no_name, ret_part) > 0 && ++to->parts <= APPLIED_PARTS_MAX;
+}
+
+static void resource_add(struct indexing *to, struct json_span resource)
 {
 	struct json_member members[RESOURCE_MEMBERS] = {[MODE] = {.name = "mode"},
 		[TYPE] = {.name = "type"},
@@ -392,7 +398,7 @@ static void resource_add(const struct indexing *to, struct json_span resource)
 		[MODULE] = {.name = "module"},
 		[INSTANCES] = {.name = "instances"}};
 	json_t *texts[INSTANCES];
-	struct json_span no_name, instance;
+	struct json_span instance;
 	struct json_scan scan;
 
 	json_scan_members(resource, members, ARRAY_LEN(members));
@@ -401,37 +407,33 @@ static void resource_add(const struct indexing *to, struct json_span resource)
 	if (json_is_string(texts[TYPE]) && json_is_string(texts[NAME]) &&
 		text_equal(json_string_value(texts[MODE]), "managed") &&
 		json_scan_open(members[INSTANCES].value, &scan) == 0 && scan.close == ']')
-		while (json_scan_next(&scan, &no_name, &instance) > 0)
+		while (parts_next(to, &scan, &instance))
 			instance_add(to, texts, instance);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		json_decref(texts[i]);
 }
 
+/* NULL if the state has more than APPLIED_PARTS_MAX. */
 static json_t *state_index(const struct applied *applied, struct json_span state)
 {
-	const struct indexing to = {applied, json_object()};
+	struct indexing to = {.applied = applied, .index = json_object()};
 	struct json_member resources = {.name = "resources"};
-	struct json_span no_name, resource;
+	struct json_span resource;
 	struct json_scan scan;
 
 	json_scan_members(state, &resources, 1);
 	if (json_scan_open(resources.value, &scan) == 0 && scan.close == ']')
-		while (json_scan_next(&scan, &no_name, &resource) > 0)
+		while (parts_next(&to, &scan, &resource))
 			resource_add(&to, resource);
-	return to.index;
+	if (to.parts <= APPLIED_PARTS_MAX)
+		return to.index;
+	json_decref(to.index);
+	return NULL;
 }
 
 static bool ids_have(const json_t *ids, const char *id)
 {
-	const json_t *known;
-	size_t i;
-
-	json_array_foreach(ids, i, known)
-	{
-		if (!json_is_string(known) || text_equal(json_string_value(known), id))
-			return true;
-	}
-	return false;
+	return json_object_get(ids, id) || json_object_get(ids, "");
 }
 
 /* ---- missing resources ---- */
@@ -465,6 +467,8 @@ json_t *applied_missing(const struct applied *applied, struct json_span state)
 	json_t *missing = json_array(), *instances, *report;
 	const char *address, *id;
 
+	if (!index)
+		return missing;
 	json_object_foreach(applied->reports, address, instances)
 	{
 		const json_t *ids = json_object_get(index, address);

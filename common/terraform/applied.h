@@ -18,6 +18,9 @@
  *
  * An id is compared only if both sides have one. Some resources have no id, and a log has "(sensitive value)" in
  * place of a secret.
+ *
+ * A job also writes the state. A state with more than APPLIED_PARTS_MAX resources and instances, which no real one has,
+ * is not compared: nothing is missing.
  */
 
 #include <jansson.h>
@@ -27,7 +30,12 @@
 
 struct buf;
 
-enum { APPLIED_MAX = 100 * 1000, APPLIED_TEXT_MAX = 1024, APPLIED_MISSING_MAX = 1000 };
+enum {
+	APPLIED_MAX = 100 * 1000,
+	APPLIED_PARTS_MAX = 1000 * 1000,
+	APPLIED_TEXT_MAX = 1024,
+	APPLIED_MISSING_MAX = 1000,
+};
 
 struct applied;
 

@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "common/buf.h"
 #include "common/json/json.h"
 #include "common/terraform/applied.h"
 
@@ -199,6 +201,51 @@ static void reports_have_a_limit(void **state)
 	applied_free(applied);
 }
 
+/* A job also writes its state: each of its values takes time. */
+static void a_state_with_too_many_instances_is_not_compared(void **state)
+{
+	static const char begin[] = "{\"version\":4,\"resources\":[{\"mode\":\"managed\",\"type\":\"aws_vpc\","
+				    "\"name\":\"a\",\"instances\":[{}";
+	_cleanup_(buf_release) struct buf text = BUF_INIT(4 * APPLIED_PARTS_MAX);
+	size_t parts = 2; /* the resource and its first instance */
+
+	(void)state;
+	buf_text(&text, begin);
+	for (; parts < APPLIED_PARTS_MAX; parts++)
+		buf_text(&text, ",{}");
+	buf_text(&text, "]}]}");
+	check(CREATED("a", "i-1") CREATED("b", "i-2"), buf_str(&text), "create aws_vpc.b i-2;");
+	buf_cut(&text, text.len - strlen("]}]}"));
+	buf_text(&text, ",{}]}]}");
+	check(CREATED("a", "i-1") CREATED("b", "i-2"), buf_str(&text), "");
+}
+
+/* A comparison of each report with each instance would take minutes. */
+static void many_ids_of_one_address_are_compared(void **state)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(64 * APPLIED_MAX);
+	_cleanup_(applied_freep) struct applied *applied = applied_new();
+	_cleanup_(freep) char *missing = NULL;
+	clock_t begun;
+
+	(void)state;
+	buf_text(&text,
+		"{\"version\":4,\"resources\":[{\"mode\":\"managed\",\"type\":\"aws_vpc\","
+		"\"name\":\"a\",\"instances\":[{\"attributes\":{\"id\":\"first\"}}");
+	for (int i = 1; i < APPLIED_MAX; i++) {
+		char line[200];
+
+		buf_printf(&text, ",{\"attributes\":{\"id\":\"i-%d\"}}", i);
+		applied_line(applied, line,
+			(size_t)snprintf(line, sizeof(line), "aws_vpc.a: Creation complete after 1s [id=i-%d]", i));
+	}
+	buf_text(&text, "]}]}");
+	begun = clock();
+	missing = missing_text(applied, buf_str(&text));
+	assert_string_equal(missing, "");
+	assert_in_range(clock() - begun, 0, 10 * CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +258,8 @@ int main(void)
 		cmocka_unit_test(a_line_with_a_zero_byte_is_ignored),
 		cmocka_unit_test(only_valid_addresses_are_accepted),
 		cmocka_unit_test(reports_have_a_limit),
+		cmocka_unit_test(a_state_with_too_many_instances_is_not_compared),
+		cmocka_unit_test(many_ids_of_one_address_are_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

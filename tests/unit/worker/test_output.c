@@ -225,7 +225,9 @@ static void *counted_memory(size_t size)
 /* A job writes its state: a text of tiny values would take a hundred times its size when it is parsed. */
 static void a_state_of_many_values_takes_no_memory(void **state)
 {
-	static const char begin[] = "{\"serial\":3,\"lineage\":\"x\",\"resources\":[", end[] = "{}]}";
+	static const char begin[] = "{\"serial\":3,\"lineage\":\"x\",\"resources\":[",
+			  instances[] = "{\"mode\":\"managed\",\"type\":\"a\",\"name\":\"b\",\"instances\":[",
+			  end[] = "{}]}]}", report[] = "a.b: Creation complete after 1s [id=i-1]\n";
 	_cleanup_(buf_release) struct buf text = BUF_INIT(1 << 20);
 	_cleanup_(applied_freep) struct applied *applied = applied_new();
 	json_auto_t *missing = NULL;
@@ -235,7 +237,11 @@ static void a_state_of_many_values_takes_no_memory(void **state)
 	buf_text(&text, begin);
 	while (text.len < 300 << 10)
 		buf_text(&text, "{},");
+	buf_text(&text, instances);
+	while (text.len < 600 << 10)
+		buf_text(&text, "{},");
 	buf_text(&text, end);
+	applied_text(applied, report, strlen(report));
 	json_set_alloc_funcs(counted_memory, free);
 	assert_true(state_facts_read(buf_str(&text), text.len, &facts));
 	missing = applied_missing(applied, (struct json_span){buf_str(&text), text.len});
