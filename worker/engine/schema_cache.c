@@ -10,7 +10,7 @@
 #include "worker/exec/beneath.h"
 #include "worker/packages/lockfile.h"
 
-enum { MAX_KEPT = 64, LOCKFILE_LIMIT = 1024 * 1024, LARGEST = 256 << 20 };
+enum { MAX_KEPT = 64, ENTRY_FILES = 2, LOCKFILE_LIMIT = 1024 * 1024, LARGEST = 256 << 20 };
 
 static const long long max_bytes = 1024LL << 20;
 
@@ -92,7 +92,7 @@ static void make_room(const struct schema_cache *cache, size_t wanted)
 	for (; (name = list_next(list)); files++)
 		if (fstatat(cache->folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
 			bytes += info.st_size;
-	if (files <= (size_t)2 * MAX_KEPT && bytes <= max_bytes)
+	if (files + ENTRY_FILES <= (size_t)ENTRY_FILES * MAX_KEPT && bytes <= max_bytes)
 		return;
 	rewinddir(list);
 	while ((name = list_next(list)))

@@ -165,7 +165,7 @@ static void the_number_of_schemas_is_bounded(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (int i = 0; i < 65; i++) {
+	for (int i = 0; i < 64; i++) {
 		char key[16];
 
 		snprintf(key, sizeof(key), "%d", i);
