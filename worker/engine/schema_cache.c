@@ -45,8 +45,9 @@ void schema_cache_key(const char *organization, const char *engine, int folder, 
 	_cleanup_(buf_release) struct buf lock = BUF_INIT(LOCKFILE_LIMIT);
 	struct err err = ERR_INIT;
 
-	if (folder >= 0)
-		beneath_read(folder, LOCKFILE_NAME, &lock, &err);
+	*ret_key = '\0';
+	if (folder >= 0 && beneath_read(folder, LOCKFILE_NAME, &lock, &err) < 0 && err.kind != ERR_NOT_FOUND)
+		return;
 	buf_printf(&text, "%s %s\n%s", organization, engine, buf_str(&lock));
 	crypto_sha256_hex(text.data, text.len, ret_key);
 }
@@ -107,11 +108,16 @@ int schema_cache_keep(const struct schema_cache *cache, const char *key, int fol
 	_cleanup_(freep) char *digest_name = mem_printf("%s.digest", key);
 	_cleanup_(freep) char *digest = NULL;
 
+	if (!*key)
+		return err_set(
+			err, ERR_INVALID, "the lock file can't be read, or has more than %d bytes", LOCKFILE_LIMIT);
 	if (beneath_read(folder, name, &text, err) < 0)
 		return -1;
 	make_room(cache, text.len);
 	crypto_sha256_hex(buf_str(&text), text.len, ret_kept->digest);
 	ret_kept->builtin = schemas_have_builtin(buf_str(&text), text.len);
+	/* If the worker is killed after the rename, the next one must not find the earlier schemas' digest. */
+	unlinkat(cache->folder, digest_name, 0);
 	if (renameat(folder, name, cache->folder, kept_name) < 0)
 		return err_errno(err, kept_name);
 	digest = mem_printf("%s%s", ret_kept->digest, ret_kept->builtin ? "+" : "");

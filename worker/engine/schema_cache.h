@@ -23,12 +23,13 @@ int schema_cache_open(const char *data_dir, struct schema_cache **ret_cache, str
 void schema_cache_free(struct schema_cache *cache);
 
 /* The key of the schemas that an engine ("terraform 1.12.0") makes in a working directory. `folder` is its descriptor;
- * if that is negative, there is no lock file. */
+ * if that is negative, there is no lock file. "" if the lock file can't be read, or has more than 1 MiB: the cache has
+ * no schemas of that key, and keeps none. */
 void schema_cache_key(const char *organization, const char *engine, int folder, char ret_key[SHA256_HEX_SIZE]);
 /* False if the cache has no such entry. */
 bool schema_cache_find(const struct schema_cache *cache, const char *key, struct kept_schemas *ret_kept);
-/* Moves a file of the folder into the cache. An entry has at most 256 MiB, and all entries have 1 GiB. ERR_TOO_LARGE,
- * ERR_NOT_FOUND or ERR_INTERNAL. */
+/* Moves a file of the folder into the cache. An entry has at most 256 MiB, and all entries have 1 GiB. ERR_INVALID if
+ * the key is empty, ERR_TOO_LARGE, ERR_NOT_FOUND or ERR_INTERNAL. */
 int schema_cache_keep(const struct schema_cache *cache, const char *key, int folder, const char *name,
 	struct kept_schemas *ret_kept, struct err *err);
 /* Opens the schemas. The caller closes the descriptor. -1 if the cache has no such entry any more. */

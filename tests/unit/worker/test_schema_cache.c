@@ -133,6 +133,40 @@ static void each_organization_engine_and_lock_file_has_its_own_key(void **state)
 	assert_own_key("org-1", "terraform 1.12.0", fixture->top, key);
 }
 
+static void a_lock_file_that_can_not_be_read_has_no_key(void **state)
+{
+	struct fixture *fixture = *state;
+	char key[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
+
+	put(fixture, "made", "{}");
+	put_large(fixture, LOCKFILE_NAME, (1 << 20) + 1);
+	schema_cache_key("org-1", "terraform 1.12.0", fixture->top, key);
+	assert_string_equal(key, "");
+	assert_int_equal(beneath_remove(fixture->top, LOCKFILE_NAME), 0);
+	put(fixture, LOCKFILE_NAME "/file", "");
+	schema_cache_key("org-1", "terraform 1.12.0", fixture->top, key);
+	assert_string_equal(key, "");
+	assert_int_equal(keep(fixture, key, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_false(found(fixture, key));
+}
+
+/* A worker that is killed after it has moved the schemas has not written their digest yet. Here they can't be moved. */
+static void new_schemas_are_not_found_with_an_earlier_digest(void **state)
+{
+	struct fixture *fixture = *state;
+	struct kept_schemas kept;
+	struct err err = ERR_INIT;
+
+	keep_text(fixture, "one", "{}");
+	assert_int_equal(beneath_remove(fixture->top, "schemas/one.json"), 0);
+	put(fixture, "schemas/one.json/file", "");
+	put(fixture, "made", "{\"a\":1}");
+	assert_int_equal(keep(fixture, "one", &err), -1);
+	assert_false(schema_cache_find(fixture->cache, "one", &kept));
+}
+
 static void schemas_that_are_too_large_are_not_kept(void **state)
 {
 	struct fixture *fixture = *state;
@@ -183,6 +217,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kept_schemas_are_found_with_their_digest, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
 			each_organization_engine_and_lock_file_has_its_own_key, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_lock_file_that_can_not_be_read_has_no_key, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			new_schemas_are_not_found_with_an_earlier_digest, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(schemas_that_are_too_large_are_not_kept, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(the_bytes_of_all_schemas_are_bounded, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(the_number_of_schemas_is_bounded, fixture_make, fixture_end),
