@@ -37,7 +37,11 @@ static void step_start(struct job *job)
 {
 	const struct transfer_spec spec = {
 		.method = "POST", .path = "started", .what = "started", .expects_refusal = true, .batched = IN_BATCH};
-	struct unsent_job note = {job->assignment.job, job->assignment.token, job->assignment.run, job->folder, NULL};
+	struct unsent_job note = {.job = job->assignment.job,
+		.token = job->assignment.token,
+		.run = job->assignment.run,
+		.organization = job->assignment.organization_id,
+		.folder = job->folder};
 	struct err err = ERR_INIT;
 
 	/* After a slow answer to the claim, the lease may be over already, and another worker may get the job. */

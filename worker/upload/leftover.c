@@ -13,15 +13,11 @@
 #include "common/json/json.h"
 #include "common/log.h"
 #include "common/terraform/state_text.h"
-#include "proto/limits.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/workdir.h"
 #include "worker/limits/quota.h"
 
 enum { NOTE_LIMIT = 4096 };
-
-/* Limit for a state that can't be delivered, so that a job can't fill the worker's disk permanently. */
-#define MAX_KEPT ((off_t)4 * MAX_STATE_BYTES)
 
 #define MAX_SERIAL 9e15 /* up to here a double is exact */
 
@@ -262,7 +258,7 @@ int leftover_move(int top, int folder, const char *name)
 
 	if (fd < 0 && errno == ENOENT)
 		return -1;
-	if (!is_regular(fd, &size) || size > MAX_KEPT)
+	if (!is_regular(fd, &size) || size > LEFTOVER_MAX)
 		return marker_write(folder, name);
 	quota_follow(&quota_kernel, fd, folder);
 	if (fsync(fd) < 0 || renameat(top, path, folder, name) < 0)

@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "common/crypto.h"
+#include "proto/limits.h"
 
 struct err;
 
@@ -18,6 +19,9 @@ struct err;
 #define LEFTOVER_ERRORED "errored.tfstate"
 /* The incomplete copy. */
 #define LEFTOVER_PART "errored.part"
+
+/* Limit for a state that can't be delivered, so that a job can't fill the worker's disk permanently. */
+#define LEFTOVER_MAX ((off_t)4 * MAX_STATE_BYTES)
 
 enum { LINEAGE_SIZE = 128 };
 

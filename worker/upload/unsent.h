@@ -5,11 +5,15 @@
 /*
  * Results and states of ended applies that the scheduler does not have yet. They are in <data-dir>/unsent:
  *
- *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"folder":…,"digest":…}, the "result" if it has one, and
- *                               the resources that are "unrecorded" (upload/unrecorded.h; 0600)
+ *     <job>-<attempt>.json      {"job":…,"token":…,"run":…,"organization":…,"folder":…,"digest":…}, the "result" if it
+ *                               has one, and the resources that are "unrecorded" (upload/unrecorded.h; 0600)
  *     <job>-<attempt>.tfstate   the last state, if the scheduler lacks it
- *     <job>-<attempt>.refused   a last state that the scheduler did not accept at all; for the operator, who removes
- *                               it. Empty if these files would have more than 4 GiB together
+ *     <job>-<attempt>.<organization>.refused
+ *                               a last state that the scheduler did not accept at all; for the operator, who removes
+ *                               it. Empty if its organization would have more than 1 GiB in these files
+ *
+ * So refused states take at most 1 GiB for each organization that the worker serves. A note of an earlier version has
+ * no organization: its refused state is <job>-<attempt>.refused, and these files have 1 GiB together.
  *
  * While an apply runs, its note is job.json in the job's folder. After the apply the note is kept here until the
  * scheduler has the result and the last state. If the worker dies, the next worker with this data directory delivers
@@ -51,8 +55,9 @@ void unsent_free(struct unsent *unsent);
 
 struct unsent_job {
 	const char *job, *token, *run;
-	const char *folder; /* the working directory, below the job's root */
-	const char *digest; /* of the state that the apply starts from; "": none */
+	const char *organization; /* its id */
+	const char *folder;       /* the working directory, below the job's root */
+	const char *digest;       /* of the state that the apply starts from; "": none */
 };
 
 /* Writes the note of an apply that is about to start into its folder, so that another worker can finish it.

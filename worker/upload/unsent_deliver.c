@@ -18,9 +18,6 @@
 
 enum { REFUSED_MS = 60 * 1000 };
 
-/* Limit for all refused states together: nothing but the operator removes them, and they belong to no job's limits. */
-static const long long max_refused = 4LL << 30;
-
 /* ---- the result, the unrecorded resources, the state, the end ---- */
 
 static void tell(struct unsent_entry *entry, const struct transfer_spec *spec, transfer_fn fn)
@@ -65,16 +62,27 @@ static long long file_bytes(const struct unsent *unsent, const char *name)
 	return fstatat(unsent->folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? info.st_size : 0;
 }
 
-static bool has_room(const struct unsent *unsent, const char *state)
+/* The end of a refused state's name, from the first dot on. A note of an earlier version of the worker has no
+ * organization. The caller frees it. */
+static char *refused_ending(const json_t *note)
+{
+	const char *organization = text_or_empty(json_string_at(note, "organization"));
+
+	return mem_printf("%s%s.refused", *organization ? "." : "", organization);
+}
+
+/* Each organization has the room of one state of LEFTOVER_MAX, or of several smaller ones: nothing but the operator
+ * removes refused states, they belong to no job's limits, and an organization must not take the room of another. */
+static bool has_room(const struct unsent *unsent, const char *state, const char *ending)
 {
 	_cleanup_(list_closep) DIR *list = beneath_list(unsent->folder, ".");
 	long long bytes = file_bytes(unsent, state);
 	const char *name;
 
 	while (list && (name = list_next(list)))
-		if (text_equal(strrchr(name, '.'), ".refused"))
+		if (text_equal(name + strcspn(name, "."), ending))
 			bytes += file_bytes(unsent, name);
-	return bytes <= max_refused;
+	return bytes <= LEFTOVER_MAX;
 }
 
 /* The workspace stays held: an operator must inspect the file. Instead of a state for which there is no room, an empty
@@ -82,20 +90,18 @@ static bool has_room(const struct unsent *unsent, const char *state)
 static void state_refused(struct unsent_entry *entry, const char *why)
 {
 	struct unsent *unsent = entry->unsent;
-	_cleanup_(freep) char *state = unsent_file(entry->name, "tfstate"),
-			      *refused = unsent_file(entry->name, "refused");
-	bool kept = has_room(unsent, state);
+	_cleanup_(freep) char *state = unsent_file(entry->name, "tfstate"), *ending = refused_ending(entry->note),
+			      *refused = mem_printf("%s%s", entry->name, ending);
+	bool kept = has_room(unsent, state, ending);
 	struct err err = ERR_INIT;
 
 	log_error("the scheduler refused a state of an earlier apply", "run", unsent_run(entry->note), "job",
 		entry->name, "why", why, "folder", unsent->path, "kept",
-		kept ? "yes" : "no: the folder has too many bytes of refused states", NULL);
-	if (kept) {
+		kept ? "yes" : "no: its organization has too many bytes of refused states in the folder", NULL);
+	if (kept)
 		renameat(unsent->folder, state, unsent->folder, refused);
-	} else {
-		beneath_write(unsent->folder, refused, 0600, text_bytes(""), &err);
+	else if (beneath_write(unsent->folder, refused, 0600, text_bytes(""), &err) == 0)
 		unlinkat(unsent->folder, state, 0);
-	}
 	delivery_done(entry);
 }
 

@@ -156,8 +156,8 @@ static void note_sync(struct unsent *unsent, const struct workdir *dir)
 
 int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct unsent_job *job, struct err *err)
 {
-	json_auto_t *note = json_pack("{ss ss ss ss ss}", "job", job->job, "token", job->token, "run", job->run,
-		"folder", job->folder, "digest", text_or_empty(job->digest));
+	json_auto_t *note = json_pack("{ss ss ss ss ss ss}", "job", job->job, "token", job->token, "run", job->run,
+		"organization", job->organization, "folder", job->folder, "digest", text_or_empty(job->digest));
 	_cleanup_(freep) char *text = json_text(note);
 
 	if (beneath_write(dir->top, note_name, 0600, text_bytes(text), err) < 0)

@@ -9,10 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -1243,15 +1245,28 @@ static void leftover_put(const struct left *left, const char *path, const char *
 	assert_int_equal(beneath_write(left->dir.top, path, 0600, text_bytes(text), &err), 0);
 }
 
+/* A file that can't be removed, or NULL. */
+static const char *stuck;
+
+int unlinkat(int folder, const char *name, int flags)
+{
+	if (text_equal(name, stuck)) {
+		errno = EBUSY;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, folder, name, flags);
+}
+
 static void leftover_settled(void *data)
 {
 	(void)data;
 }
 
-/* An apply whose note is written, just before it starts with this state; NULL: without a state. */
-static void leftover_begin(struct left *left, const char *state)
+/* An organization's apply whose note is written, just before it starts with this state; NULL: without a state. */
+static void leftover_begin_of(struct left *left, const char *organization, const char *state)
 {
-	struct unsent_job job = {"j", "t", "run-1", "config", NULL};
+	struct unsent_job job = {
+		.job = "j", .token = "t", .run = "run-1", .organization = organization, .folder = "config"};
 	struct state_facts facts = {.serial = 0};
 	struct err err = ERR_INIT;
 
@@ -1278,6 +1293,11 @@ static void leftover_begin(struct left *left, const char *state)
 				 &left->unsent, &err),
 		0);
 	assert_int_equal(unsent_note(left->unsent, &left->dir, &job, &err), 0);
+}
+
+static void leftover_begin(struct left *left, const char *state)
+{
+	leftover_begin_of(left, "org-1", state);
 }
 
 /* Starts the next worker. Returns the requests that it sends, `count` of them. */
@@ -1442,7 +1462,7 @@ static void unreadable_is_kept(struct left *left, const struct unreadable *unrea
 
 	assert_true(leftover_undelivered(left->dir.top));
 	assert_string_equal(leftover_requests(left, unreadable->sent), unreadable->sent ? "PUT state |" : "");
-	assert_int_equal(fstatat(left->data, "unsent/j-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(fstatat(left->data, "unsent/j-1.org-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
 	assert_true(S_ISREG(info.st_mode));
 	assert_int_equal(info.st_size, unreadable->kept);
 	assert_int_equal(faccessat(left->data, "unsent/j-1.json", F_OK, 0), -1);
@@ -1662,34 +1682,61 @@ static void a_refused_state_is_kept_for_a_user(void **state)
 	leftover_begin(&left, "{\"serial\":1}");
 	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 	assert_string_equal(leftover_requests(&left, 1), "PUT state |");
-	assert_int_equal(faccessat(left.data, "unsent/j-1.refused", F_OK, 0), 0);
+	assert_int_equal(faccessat(left.data, "unsent/j-1.org-1.refused", F_OK, 0), 0);
 	leftover_end(&left);
 }
 
-/* Only an empty file remains of a state that exceeds the limit of all refused states. */
+/* Only an empty file remains of a state that exceeds the limit of its organization's refused states. A note of an
+ * earlier version has no organization. */
 static void the_bytes_of_refused_states_are_bounded(void **state)
 {
 	static const struct {
+		const char *organization, *other, *refused;
 		off_t before, kept;
-	} rows[] = {{(4LL << 30) - 12, 12}, {(4LL << 30) - 11, 0}};
+	} rows[] = {
+		{"org-1", "j-0.org-1.refused", "unsent/j-1.org-1.refused", LEFTOVER_MAX - 12, 12},
+		{"org-1", "j-0.org-1.refused", "unsent/j-1.org-1.refused", LEFTOVER_MAX - 11, 0},
+		{"org-1", "j-0.org-11.refused", "unsent/j-1.org-1.refused", 4 * LEFTOVER_MAX, 12},
+		{"org-1", "j-0.refused", "unsent/j-1.org-1.refused", 4 * LEFTOVER_MAX, 12},
+		{"", "j-0.refused", "unsent/j-1.refused", LEFTOVER_MAX - 11, 0},
+		{"", "j-0.org-1.refused", "unsent/j-1.refused", 4 * LEFTOVER_MAX, 12},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct unreadable before = {NULL, rows[i].before, S_IFREG, true, 0};
+		_cleanup_(freep) char *other = mem_printf("unsent/%s", rows[i].other);
 		struct left left;
 		struct stat info;
 
 		SCRIPT({422, NULL});
-		leftover_begin(&left, "{\"serial\":1}");
-		unreadable_put(left.data, "unsent/j-0.refused", &before);
+		leftover_begin_of(&left, rows[i].organization, "{\"serial\":1}");
+		unreadable_put(left.data, other, &before);
 		leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 		assert_string_equal(leftover_requests(&left, 1), "PUT state |");
-		assert_int_equal(fstatat(left.data, "unsent/j-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(fstatat(left.data, rows[i].refused, &info, AT_SYMLINK_NOFOLLOW), 0);
 		assert_int_equal(info.st_size, rows[i].kept);
-		assert_int_equal(faccessat(left.data, "unsent/j-0.refused", F_OK, 0), 0);
+		assert_int_equal(faccessat(left.data, other, F_OK, 0), 0);
 		assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
 		leftover_end(&left);
 	}
+}
+
+static void a_refused_state_stays_if_the_empty_file_can_not_be_written(void **state)
+{
+	const struct unreadable before = {NULL, LEFTOVER_MAX, S_IFREG, true, 0};
+	struct left left;
+
+	(void)state;
+	SCRIPT({422, NULL});
+	leftover_begin(&left, "{\"serial\":1}");
+	unreadable_put(left.data, "unsent/j-0.org-1.refused", &before);
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	stuck = "j-1.org-1.refused";
+	assert_string_equal(leftover_requests(&left, 1), "PUT state |");
+	stuck = NULL;
+	assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), 0);
+	leftover_end(&left);
 }
 
 static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
@@ -1773,6 +1820,7 @@ int main(void)
 		cmocka_unit_test(unrecorded_resources_are_sent_after_the_result),
 		cmocka_unit_test(a_refused_state_is_kept_for_a_user),
 		cmocka_unit_test(the_bytes_of_refused_states_are_bounded),
+		cmocka_unit_test(a_refused_state_stays_if_the_empty_file_can_not_be_written),
 		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
