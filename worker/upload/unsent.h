@@ -13,7 +13,8 @@
  *                               it. Empty if its organization would have more than 1 GiB in these files
  *
  * So refused states take at most 1 GiB for each organization that the worker serves. A note of an earlier version has
- * no organization: its refused state is <job>-<attempt>.refused, and these files have 1 GiB together.
+ * no organization: its refused state is <job>-<attempt>.refused, and these files have 1 GiB together. A .tfstate file
+ * without a .json file is a refused state, too: the worker was killed before it had renamed it.
  *
  * While an apply runs, its note is job.json in the job's folder. After the apply the note is kept here until the
  * scheduler has the result and the last state. If the worker dies, the next worker with this data directory delivers

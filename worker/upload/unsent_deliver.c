@@ -98,6 +98,9 @@ static void state_refused(struct unsent_entry *entry, const char *why)
 	log_error("the scheduler refused a state of an earlier apply", "run", unsent_run(entry->note), "job",
 		entry->name, "why", why, "folder", unsent->path, "kept",
 		kept ? "yes" : "no: its organization has too many bytes of refused states in the folder", NULL);
+	/* The note goes first: the next start would take a note without a state for a delivered state, and send
+	 * last-state. It does not touch a state without a note. */
+	unsent_note_drop(unsent, entry->name);
 	if (kept)
 		renameat(unsent->folder, state, unsent->folder, refused);
 	else if (beneath_write(unsent->folder, refused, 0600, text_bytes(""), &err) == 0)

@@ -1247,9 +1247,24 @@ static void leftover_put(const struct left *left, const char *path, const char *
 
 /* A file that can't be removed, or NULL. */
 static const char *stuck;
+/* Whether the state's note existed when the state last left its place. */
+static bool was_noted;
+
+static void state_leaves(int folder, const char *name)
+{
+	if (text_equal(name, "j-1.tfstate"))
+		was_noted = faccessat(folder, "j-1.json", F_OK, 0) == 0;
+}
+
+int renameat(int from, const char *name, int to, const char *to_name)
+{
+	state_leaves(from, name);
+	return (int)syscall(SYS_renameat2, from, name, to, to_name, 0);
+}
 
 int unlinkat(int folder, const char *name, int flags)
 {
+	state_leaves(folder, name);
 	if (text_equal(name, stuck)) {
 		errno = EBUSY;
 		return -1;
@@ -1739,6 +1754,45 @@ static void a_refused_state_stays_if_the_empty_file_can_not_be_written(void **st
 	leftover_end(&left);
 }
 
+/* After a restart, a note without a state would end the hold of the workspace. */
+static void a_refused_state_leaves_its_place_after_its_note(void **state)
+{
+	static const off_t others[] = {0, LEFTOVER_MAX}; /* with and without room for the state */
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		const struct unreadable before = {NULL, others[i], S_IFREG, true, 0};
+		struct left left;
+
+		SCRIPT({422, NULL});
+		leftover_begin(&left, "{\"serial\":1}");
+		unreadable_put(left.data, "unsent/j-0.org-1.refused", &before);
+		leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+		was_noted = true;
+		assert_string_equal(leftover_requests(&left, 1), "PUT state |");
+		assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
+		assert_false(was_noted);
+		leftover_end(&left);
+	}
+}
+
+static void a_state_without_a_note_is_neither_sent_nor_removed(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	leftover_begin(&left, "{\"serial\":1}");
+	assert_int_equal(beneath_remove(left.jobs, "j-1"), 0);
+	unreadable_put(
+		left.data, "unsent/j-1.tfstate", &(struct unreadable){.text = "{\"serial\":2}", .kind = S_IFREG});
+	assert_string_equal(leftover_requests(&left, 0), "");
+	run_ms(20);
+	assert_string_equal(script.seen, "");
+	assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), 0);
+	leftover_end(&left);
+}
+
 static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
@@ -1821,6 +1875,8 @@ int main(void)
 		cmocka_unit_test(a_refused_state_is_kept_for_a_user),
 		cmocka_unit_test(the_bytes_of_refused_states_are_bounded),
 		cmocka_unit_test(a_refused_state_stays_if_the_empty_file_can_not_be_written),
+		cmocka_unit_test(a_refused_state_leaves_its_place_after_its_note),
+		cmocka_unit_test(a_state_without_a_note_is_neither_sent_nor_removed),
 		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
