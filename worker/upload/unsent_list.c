@@ -331,6 +331,8 @@ static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 	group_end(unsent, name);
 	if (top >= 0 && recover_apply(unsent, top, name) < 0)
 		return RECOVER_NOT_KEPT;
+	/* A folder that can't be removed has an earlier state, which must not be sent later. */
+	beneath_remove(top, note_name);
 	if (beneath_remove(jobs, name) < 0)
 		log_warn("an old job's folder can't be removed", "job", name, NULL);
 	return RECOVERED;

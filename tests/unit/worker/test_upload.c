@@ -1793,6 +1793,30 @@ static void a_state_without_a_note_is_neither_sent_nor_removed(void **state)
 	leftover_end(&left);
 }
 
+/* The folder has an earlier state, and stays when its last state has been delivered. */
+static void a_recovered_apply_is_not_recovered_again(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	leftover_put(&left, LEFTOVER_ERRORED, "{\"serial\":3}");
+	stuck = "j-1";
+	unsent_recover(left.unsent, left.jobs);
+	while (script.request_count < 2 || script.running)
+		run_ms(5);
+	stuck = NULL;
+	assert_string_equal(script.seen, "PUT state |POST last-state |");
+	assert_int_equal(faccessat(left.jobs, "j-1", F_OK, 0), 0);
+	script.seen[0] = '\0';
+	assert_string_equal(leftover_requests(&left, 0), "");
+	run_ms(20);
+	assert_string_equal(script.seen, "");
+	leftover_end(&left);
+}
+
 static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
@@ -1877,6 +1901,7 @@ int main(void)
 		cmocka_unit_test(a_refused_state_stays_if_the_empty_file_can_not_be_written),
 		cmocka_unit_test(a_refused_state_leaves_its_place_after_its_note),
 		cmocka_unit_test(a_state_without_a_note_is_neither_sent_nor_removed),
+		cmocka_unit_test(a_recovered_apply_is_not_recovered_again),
 		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
