@@ -56,9 +56,10 @@ class Journal:
             os.fsync(self.file.fileno())
 
     def require(self, place):
-        """Refuses the folder of another move. `place` is {source, organization, target}; an export has no source. Journals of version 1.0.0 have no place."""
+        """Refuses the folder of another move, and closes its file. `place` is {source, organization, target}; an export has no source. Journals of version 1.0.0 have no place."""
         line = self.last(ORGANIZATION, "belongs")
         if line and any(line[name] != place[name] and not (name == "source" and "" in (line[name], place[name])) for name in place):
+            self.file.close()
             raise Trouble(f"the working folder {self.folder} belongs to the move of {line['organization']} from {line['source'] or 'an export'} to {line['target']}: name another one with --folder")
 
     def belong(self, place):
