@@ -313,9 +313,11 @@ void unsent_deliver(struct unsent *unsent, const char *name, struct rescue *resc
 	_cleanup_(freep) char *path = unsent_file(name, "json");
 	struct unsent_entry *entry;
 	json_t *note = NULL;
+	struct err err = ERR_INIT;
 
-	if (unsent_note_read(unsent->folder, path, &note) < 0) {
-		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
+	if (unsent_note_read(unsent->folder, path, &note, &err) < 0) {
+		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, "why",
+			err.message, NULL);
 		rescue_free(rescue);
 		return;
 	}

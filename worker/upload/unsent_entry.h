@@ -41,7 +41,8 @@ void unsent_settled(const struct unsent *unsent);
 
 /* The name of a file: unsent_file("job-1", "json"). The caller frees it. */
 char *unsent_file(const char *name, const char *kind);
-int unsent_note_read(int folder, const char *path, json_t **ret_note);
+/* ERR_NOT_FOUND, ERR_INTERNAL if it can't be read now, others if it is damaged. */
+int unsent_note_read(int folder, const char *path, json_t **ret_note, struct err *err);
 void unsent_note_drop(struct unsent *unsent, const char *name);
 /* The note's run; "" in a note of an earlier version of the worker. */
 const char *unsent_run(const json_t *note);

@@ -95,12 +95,11 @@ char *unsent_file(const char *name, const char *kind)
 	return mem_printf("%s.%s", name, kind);
 }
 
-int unsent_note_read(int folder, const char *path, json_t **ret_note)
+int unsent_note_read(int folder, const char *path, json_t **ret_note, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(NOTE_LIMIT);
-	struct err err = ERR_INIT;
 
-	if (beneath_read(folder, path, &text, &err) < 0 || json_parse(buf_str(&text), text.len, ret_note, &err) < 0)
+	if (beneath_read(folder, path, &text, err) < 0 || json_parse(buf_str(&text), text.len, ret_note, err) < 0)
 		return -1;
 	return 0;
 }
@@ -209,8 +208,9 @@ static void recover_later(struct unsent *unsent, int jobs, const char *name, enu
 int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct unsent_end *end)
 {
 	json_auto_t *note = NULL;
+	struct err err = ERR_INIT;
 
-	if (unsent_note_read(dir->top, note_name, &note) < 0) {
+	if (unsent_note_read(dir->top, note_name, &note, &err) < 0) {
 		if (!end->owed)
 			rescue_free(end->rescue);
 		return end->owed ? -1 : 0;
@@ -284,14 +284,17 @@ static bool state_is_missing(int top, const json_t *note)
 	return text_equal(last.digest, before);
 }
 
-/* Recovers an apply. Other jobs, and applies that had not started, have no note. */
+/* Recovers an apply. Other jobs, and applies that had not started, have no note. Of a damaged note, nothing can be
+ * sent.
+ */
 static int recover_apply(struct unsent *unsent, int top, const char *name)
 {
 	json_auto_t *note = NULL, *unrecorded = NULL;
+	struct err err = ERR_INIT;
 	bool owed;
 
-	if (unsent_note_read(top, note_name, &note) < 0)
-		return 0;
+	if (unsent_note_read(top, note_name, &note, &err) < 0)
+		return err.kind == ERR_INTERNAL ? -1 : 0;
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
 	unrecorded = unrecorded_find(top);
 	if (state_is_missing(top, note) && !json_array_size(unrecorded)) {
@@ -326,6 +329,9 @@ static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 
+	/* What a lack of memory or of descriptors hides may be the only state of an apply. */
+	if (top < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		return RECOVER_NOT_KEPT;
 	if (top >= 0 && record_is_open(top))
 		return RECOVER_KEEPER_RUNS;
 	group_end(unsent, name);
@@ -368,10 +374,11 @@ static void recover_later(struct unsent *unsent, int jobs, const char *name, enu
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 	struct unsent_entry *entry = unsent_entry_new(unsent, UNSENT_LATER, name);
+	struct err ignored = ERR_INIT;
 
 	entry->jobs = jobs;
 	if (top >= 0)
-		unsent_note_read(top, note_name, &entry->note);
+		unsent_note_read(top, note_name, &entry->note, &ignored);
 	later_wait(entry, why);
 }
 

@@ -1817,6 +1817,25 @@ static void a_recovered_apply_is_not_recovered_again(void **state)
 	leftover_end(&left);
 }
 
+/* It may be readable later, and the folder may have the only state. */
+static void a_folder_whose_note_can_not_be_read_stays(void **state)
+{
+	struct left left;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_int_equal(renameat(left.dir.top, "job.json", left.dir.top, "earlier.json"), 0);
+	assert_int_equal(mkdirat(left.dir.top, "job.json", 0700), 0);
+	unsent_recover(left.unsent, left.jobs);
+	assert_int_equal(faccessat(left.jobs, "j-1", F_OK, 0), 0);
+	assert_int_equal(beneath_remove(left.dir.top, "job.json"), 0);
+	assert_int_equal(renameat(left.dir.top, "earlier.json", left.dir.top, "job.json"), 0);
+	assert_string_equal(leftover_requests(&left, 2), "PUT state |POST last-state |");
+	leftover_end(&left);
+}
+
 static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
@@ -1902,6 +1921,7 @@ int main(void)
 		cmocka_unit_test(a_refused_state_leaves_its_place_after_its_note),
 		cmocka_unit_test(a_state_without_a_note_is_neither_sent_nor_removed),
 		cmocka_unit_test(a_recovered_apply_is_not_recovered_again),
+		cmocka_unit_test(a_folder_whose_note_can_not_be_read_stays),
 		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
