@@ -153,7 +153,8 @@ int jobs_upload_batch(struct request *req, struct response *res, struct err *err
 	req->item->alone = req->http->body.len > MAX_PARSED;
 	if (upload_batch_read(buf_str(&req->http->body), req->http->body.len, &batch, err) < 0)
 		return -1;
-	req->body = json_pack("{so so}", "head", batch.head, "queries", json_array());
+	req->document.value = json_pack("{so so}", "head", batch.head, "queries", json_array());
+	req->body = req->document.value;
 	for (size_t i = 0; i < batch.count; i++)
 		if (part_read(req, &batch.parts[i], err) < 0)
 			return -1;
