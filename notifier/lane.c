@@ -147,7 +147,7 @@ static void send_after(struct lane *lane, int64_t ms)
 static void others_send(const struct lane *lane)
 {
 	for (struct lane *other = lane->spec.lanes->first; other; other = other->next)
-		if (other != lane && !other->failures)
+		if (other != lane)
 			send_after(other, 0);
 }
 
