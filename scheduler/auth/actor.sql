@@ -90,7 +90,7 @@ where s.hash = :hash and :session_valid();
 
 -- statement: task_token_find
 -- The run of a run task's token. The token is valid while the task's result is open.
--- reads: task_results
+-- index: task_results_open
 -- takes: hash text
 -- gives: run_id text
 select run_id from task_results where token_hash = :hash and status in ('pending', 'running');
