@@ -206,7 +206,9 @@ static void answered(void *data, struct lane_item *item, const json_t *answer)
 		refuse(callback, ERR_CONFLICT, "The task result has its final status already.");
 		break;
 	case 422:
-		refuse(callback, ERR_INVALID, "The report is not valid.");
+		refuse(callback, ERR_INVALID,
+			"The report is not valid, or gives its task result too many outcomes together with earlier "
+			"ones.");
 		break;
 	default:
 		refuse(callback, ERR_UNAVAILABLE, "The result could not be stored. Send it again.");

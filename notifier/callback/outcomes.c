@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "notifier/callback/report_rules.h"
+#include "proto/limits.h"
 
 enum { POINTER_SIZE = 128 };
 
@@ -140,8 +141,8 @@ int outcomes_read(const json_t *data, const char *relation, json_t **ret_outcome
 		return 0;
 	if (!json_is_array(data))
 		return err_at(err, pointer, "the outcomes must be an array");
-	if (json_array_size(data) > REPORT_OUTCOMES)
-		return err_at(err, pointer, "too many outcomes: the most is %d", REPORT_OUTCOMES);
+	if (json_array_size(data) > MAX_TASK_OUTCOMES)
+		return err_at(err, pointer, "too many outcomes: the most is %d", MAX_TASK_OUTCOMES);
 	json_array_foreach(data, i, item)
 	{
 		pointer_index(pointer, i, at);

@@ -11,7 +11,6 @@ struct err;
 enum {
 	REPORT_MESSAGE = 1000, /* characters, as are the next limits */
 	REPORT_URL = 500,
-	REPORT_OUTCOMES = 250,
 	REPORT_OUTCOME_ID = 64,
 	REPORT_DESCRIPTION = 1000,
 	REPORT_BODY = 1 << 20, /* bytes */

@@ -36,9 +36,9 @@ from again;
 :requests_again(notifications, 'notification');
 
 -- statement: task_results_time_out
--- Reports the deadlines that no notifier reported within half a minute. seconds: how late each one is. A running result
+-- Reports the deadlines that no notifier reported in time. seconds: how late each one is. A running result
 -- has no due_at while its request is sent: the service called back before it acknowledged, or the request is repeated.
--- reads: task_results
+-- index: task_results_open
 -- gives: seconds numeric
 update task_results
 set delivery = 'over', updated_at = now() - interval '1 minute', reported = case delivery
@@ -48,7 +48,7 @@ set delivery = 'over', updated_at = now() - interval '1 minute', reported = case
             'The request could not be sent in time: is a notifier running?') end
 where reported is null and status in ('pending', 'running')
     and (delivery = 'acknowledged' and due_at < now() - interval '30 seconds'
-            or delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')
+            or delivery in ('waiting', 'claimed') and :request_is_too_late())
 returning extract(epoch from now() - coalesce(due_at, give_up_at)) as seconds;
 
 -- statement: task_reports_due

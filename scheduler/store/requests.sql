@@ -1,5 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- fragment: request_is_too_late()
+-- A request that nobody reported within half a minute after its last try. The last try may still run: then its notifier
+-- holds the lease.
+give_up_at < now() - interval '30 seconds'
+    and (delivery = 'waiting' or lease_until < now() or give_up_at < now() - interval '3 minutes')
+
 -- statement: requests_beat
 -- Renews the leases of the requests that the notifier still has: run tasks, notifications and calls to
 -- providers. A row for each, in the order of `held`: whether it is still the notifier's.

@@ -9,6 +9,7 @@
 #include "notifier/callback/report.h"
 #include "notifier/callback/report_rules.h"
 #include "notifier/delivery/delivery.h"
+#include "proto/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -22,7 +23,7 @@ static void read_report(const char *text, size_t len)
 			abort();
 		return;
 	}
-	if (!json_string_at(report, "status") || json_array_size(json_at(report, "outcomes")) > REPORT_OUTCOMES)
+	if (!json_string_at(report, "status") || json_array_size(json_at(report, "outcomes")) > MAX_TASK_OUTCOMES)
 		abort();
 	json_decref(report);
 }

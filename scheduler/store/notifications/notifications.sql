@@ -219,7 +219,7 @@ order by ord;
 -- reads: notifications
 -- gives: notification_ended
 with gone as (
-    delete from notifications where give_up_at < now() - interval '30 seconds' returning *
+    delete from notifications where :request_is_too_late() returning *
 ),
 late as (
     select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, c.url_sealed

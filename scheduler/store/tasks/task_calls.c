@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/limits.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/tasks/task_calls.sql.h"
@@ -251,7 +252,8 @@ static int callbacks_run(void *data, struct err *err)
 	outbox_init(&outbox);
 	rows_release(&c->rows);
 	if (db_query(c->store->db, &c->rows, err, task_calls_back, .callbacks = callbacks,
-		    .progress_seconds = c->store->settings->task_limits.progress_seconds) < 0)
+		    .progress_seconds = c->store->settings->task_limits.progress_seconds,
+		    .outcomes = MAX_TASK_OUTCOMES) < 0)
 		return -1;
 	for (int i = 0; i < c->rows.count; i++) {
 		const struct task_result_changed_row *result = row_of(task_result_changed, &c->rows, i);
@@ -260,7 +262,7 @@ static int callbacks_run(void *data, struct err *err)
 		if (result->answer != 200)
 			continue;
 		task_result_tell(&outbox, result);
-		if (json_array_size(own))
+		if (json_array_size(own) && result->is_open)
 			json_array_append_new(outcomes, json_pack("{ss sO}", "id", result->id, "outcomes", own));
 	}
 	if (outbox_insert(&outbox, c->store->db, c->store->sink, err) < 0)

@@ -125,9 +125,10 @@ on conflict (id) do update set description = excluded.description, url = exclude
 -- statement: task_calls_back
 -- Returns the callbacks in their order, each with its run and the status code of its answer. `running` reports
 -- progress and extends the deadline. `passed` and `failed` are final. A repetition of the final status is
--- accepted, since a service may retry without an answer. Any other callback after the end is 409.
--- index: runs_pkey, task_results_pkey
--- takes: callbacks jsonb, progress_seconds double precision
+-- accepted, since a service may retry without an answer. Any other callback after the end is 409. A callback that
+-- would give its result more than `outcomes` outcomes is 422. is_open: the result had not ended before these callbacks.
+-- index: runs_pkey, task_result_outcomes_result, task_results_pkey
+-- takes: callbacks jsonb, progress_seconds double precision, outcomes bigint
 -- gives: task_result_changed
 with said as (
     select *
@@ -136,11 +137,24 @@ with said as (
             "task-result" text, hash text, status text, message text, url text, outcomes jsonb)
     ) with ordinality as u(id, hash, status, message, url, outcomes, ord)
 ),
+overfull as (
+    select s.ord
+    from said s
+    where jsonb_array_length(s.outcomes) > 0 and (
+        select count(*)
+        from (
+            select coalesce(e.o ->> 'outcome-id', '') from jsonb_array_elements(s.outcomes) as e(o)
+            union
+            select x.outcome_id from task_result_outcomes x where x.task_result_id = s.id
+        ) as u
+    ) > :outcomes
+),
 open as (
     select distinct on (r.id) r.id, s.ord, s.status, s.message, s.url, s.outcomes
     from task_results r
     join said s on s.id = r.id and s.hash = r.token_hash
     where :task_calls_named() and r.status in ('pending', 'running') and r.reported is null
+        and s.ord not in (select ord from overfull)
     order by r.id, (s.status <> 'running') desc, s.ord
 ),
 taken as (
@@ -164,11 +178,12 @@ select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms,
     case
         when r.id is null then 404
         when r.token_hash is distinct from s.hash then 401
+        when s.ord in (select ord from overfull) then 422
         when t.id is not null then 200
         when coalesce(r.reported ->> 'status', r.status) = s.status then 200
         when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200
         else 409
-    end as answer
+    end as answer, r.reported is null and r.status in ('pending', 'running') as is_open
 from said s
 left join task_results r on r.id = s.id and :task_calls_named()
 left join taken t on t.id = s.id and t.ord = s.ord

@@ -2,7 +2,7 @@
 
 -- shape: task_result_changed
 -- id text, run_id text null, workspace_id text null, organization_id text null, due_in_ms bigint null optional,
--- answer integer optional
+-- answer integer optional, is_open boolean optional
 
 -- statement: task_results_create
 -- Creates the run's task stages and results; returns the stage of each. Every enabled run task of the workspace,

@@ -110,14 +110,17 @@ order by r.task_name, r.id;
 
 -- shape: task_outcome
 -- id text, task_result_id text, position integer, outcome_id text, description text, url text null,
--- tags jsonb, body text null, organization_id text optional, workspace_id text optional
+-- tags jsonb, body text null optional, organization_id text optional, workspace_id text optional
 
 -- statement: task_outcomes_view
--- The outcomes of a result, in their order.
+-- The outcomes of a result, in their order, without their bodies, which may be large.
 -- index: task_result_outcomes_result
 -- takes: task_result_id text
 -- gives: task_outcome
-select * from task_result_outcomes where task_result_id = :task_result_id order by position, id;
+select id, task_result_id, position, outcome_id, description, url, tags
+from task_result_outcomes
+where task_result_id = :task_result_id
+order by position, id;
 
 -- statement: task_outcome_view
 -- One outcome with the place of its run.

@@ -95,6 +95,26 @@ def test_large_callbacks_are_forwarded_complete(request_task, notifier, pending_
     assert pending_tasks.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
 
 
+def test_a_result_has_a_bounded_number_of_outcomes_and_gets_none_after_its_end(request_task, notifier, pending_tasks):
+    notifier()
+    id, call = request_task()
+
+    def back(status, first, count, description="d"):
+        outcomes = [{"type": "task-result-outcomes", "attributes": {"outcome-id": f"A-{n}", "description": description}} for n in range(first, first + count)]
+        return call.back(status, outcomes=outcomes).status
+
+    def stored():
+        return pending_tasks.connection.execute("select count(*), count(*) filter (where description = 'new') from task_result_outcomes where task_result_id = %s", [id]).fetchone()
+
+    assert back("running", 0, 200) == 200
+    assert back("running", 200, 51) == 422 and stored() == (200, 0)
+    assert back("running", 150, 100) == 200 and stored() == (250, 0)
+    assert back("running", 0, 1, "new") == 200 and stored() == (250, 1)
+    assert back("passed", 250, 1) == 422 and pending_tasks.column(id, "status") == "running"
+    assert back("passed", 1, 1, "new") == 200 and pending_tasks.ended(id) == "passed"
+    assert back("passed", 2, 1, "new") == 200 and stored() == (250, 2)
+
+
 def test_concurrent_callbacks_are_all_accepted(request_task, notifier, pending_tasks):
     """More callbacks at once than the connections that a notifier permits for one address."""
     notifier(connections_per_address=600)
@@ -187,6 +207,18 @@ def test_an_invalid_internal_url_is_refused(api, scheduler, tokens, pending_task
     assert pending_tasks.connection.execute("select count(*) from notifiers").fetchone() == (0,)
 
 
+def test_the_last_try_may_end_after_the_time_to_give_up(api, scheduler, tokens, pending_tasks):
+    """It began in time, and its notifier renews the lease."""
+    (id,) = pending_tasks.add("http://127.0.0.1:9/x", send=False)
+    (request,) = claim(scheduler.all[0], tokens).json["requests"]
+    (unsent,) = pending_tasks.add("http://127.0.0.1:9/x", send=False)
+    pending_tasks.connection.execute("update task_results set give_up_at = now() - interval '1 minute'")
+    assert pending_tasks.ended(unsent) == "unreachable" and pending_tasks.column(id, "status") == "pending"
+    delivery = {"id": id, "attempt": request["attempt"], "status": 200, "seconds": 45, "answer": "", "error": None, "end": "acknowledged"}
+    assert notifier_call(scheduler.all[0], tokens, "deliveries", {"deliveries": [delivery]}).status == 200
+    assert pending_tasks.column(id, "status") == "running"
+
+
 @pytest.mark.parametrize("redelivered", [False, True])
 def test_a_running_task_whose_request_is_not_acknowledged_times_out(api, scheduler, tokens, pending_tasks, redelivered):
     """Its service calls back before it acknowledges, or a user has its request repeated, and then its notifier is lost."""
@@ -200,5 +232,5 @@ def test_a_running_task_whose_request_is_not_acknowledged_times_out(api, schedul
     if redelivered:
         api.post(f"task-results/{id}/actions/redeliver")
     assert (pending_tasks.column(id, "status"), pending_tasks.column(id, "due_at")) == ("running", None)
-    pending_tasks.connection.execute("update task_results set give_up_at = now() - interval '1 minute' where id = %s", [id])
+    pending_tasks.connection.execute("update task_results set give_up_at = now() - interval '1 minute', lease_until = now() where id = %s", [id])
     assert pending_tasks.ended(id) == "unreachable" and scheduler.all[0].ready()

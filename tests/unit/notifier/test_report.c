@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "notifier/callback/report.h"
 #include "notifier/callback/report_rules.h"
+#include "proto/limits.h"
 
 static char *repeated(const char *text, size_t times)
 {
@@ -214,8 +215,8 @@ static void every_list_has_a_limit(void **state)
 	_cleanup_(freep) char *pointer = mem_printf(POINTER "/tags/%s", key);
 
 	(void)state;
-	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), REPORT_OUTCOMES), NULL);
-	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), REPORT_OUTCOMES + 1),
+	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), MAX_TASK_OUTCOMES), NULL);
+	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), MAX_TASK_OUTCOMES + 1),
 		"/data/relationships/outcomes/data");
 	check_with(OUTCOME, "tags", tags_of(REPORT_TAGS), NULL);
 	check_with(OUTCOME, "tags", tags_of(REPORT_TAGS + 1), POINTER "/tags");
