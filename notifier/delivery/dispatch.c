@@ -345,14 +345,15 @@ void dispatch_settle(struct dispatch *dispatch, const char *id, int attempt)
 		drop(dispatch, delivery);
 }
 
-/* Deliveries that wait for another try do not count: unreachable hosts must not take the room of those that work.
- * Their number has a bound of its own. */
+/* Deliveries that wait for another try, or behind many of their host, do not count: unreachable and slow hosts must not
+ * take the room of those that work. Their number has a bound of its own. */
 size_t dispatch_room(const struct dispatch *dispatch)
 {
-	size_t taken = dispatch->deliveries.count - dispatch->states[DELIVERY_WAITING];
+	size_t late = dispatch->states[DELIVERY_WAITING] + dispatch->hosts.behind;
+	size_t taken = dispatch->deliveries.count - late;
 	size_t max = (size_t)dispatch->notifier->options.max_in_flight;
 
-	return taken < max && dispatch->states[DELIVERY_WAITING] < 4 * max ? max - taken : 0;
+	return taken < max && late < 4 * max ? max - taken : 0;
 }
 
 size_t dispatch_busy(const struct dispatch *dispatch)

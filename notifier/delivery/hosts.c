@@ -153,7 +153,7 @@ void hosts_queue(struct hosts *hosts, struct delivery *delivery)
 	delivery->next = NULL;
 	*host->tail = delivery;
 	host->tail = &delivery->next;
-	host->queued++;
+	hosts->behind += host->queued++ >= hosts->per_host;
 	turn_join(hosts, host);
 }
 
@@ -162,13 +162,12 @@ void hosts_unqueue(struct hosts *hosts, struct delivery *delivery)
 	struct host *host = delivery->host;
 	struct delivery **at = &host->head;
 
-	(void)hosts;
 	while (*at != delivery)
 		at = &(*at)->next;
 	*at = delivery->next;
 	if (!*at)
 		host->tail = at;
-	host->queued--;
+	hosts->behind -= --host->queued >= hosts->per_host;
 }
 
 struct delivery *hosts_next(struct hosts *hosts)

@@ -45,6 +45,7 @@ struct hosts {
 	struct table hosts, routes;
 	struct host *turn_first, **turn_last;
 	size_t in_flight, max, per_host;
+	size_t behind; /* queued deliveries that have `per_host` others of their host before them */
 };
 
 void hosts_init(struct hosts *hosts, size_t max, size_t per_host);

@@ -197,6 +197,20 @@ INVALID_CALLBACKS = [
 ]
 
 
+def test_a_slow_host_does_not_take_the_room_of_others(receiver, notifier, pending_tasks):
+    """Most of its requests can't be sent yet."""
+    held = threading.Event()
+    slow, other = unkeyed(receiver, lambda call: held.wait()), unkeyed(receiver, says_first("passed"))
+    try:
+        notifier(max_in_flight=10, per_host=2)
+        pending_tasks.add(*[slow.url] * 30)
+        until(lambda: pending_tasks.count(task_url=slow.url, delivery="claimed") >= 10, "the notifier has as many as may be in flight")
+        (id,) = pending_tasks.add(other.url.replace("127.0.0.1", "localhost"))
+        assert pending_tasks.ended(id) == "passed"
+    finally:
+        held.set()
+
+
 def test_invalid_callbacks_are_refused(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     first = notifier()

@@ -184,11 +184,16 @@ static void hosts_take_turns_within_their_limits(void **state)
 		hosts_queue(&hosts, &deliveries[i].delivery);
 	}
 	assert_string_equal(deliveries[0].delivery.host->origin, "https://one.example");
+	assert_int_equal(hosts.behind, 30 - 6 + 10 - 6);
+	hosts_unqueue(&hosts, &deliveries[39].delivery);
+	assert_int_equal(hosts.behind, 30 - 6 + 9 - 6);
+	hosts_queue(&hosts, &deliveries[39].delivery);
 	/* No connection was opened yet: few at a time, and hosts take turns. */
 	while ((delivery = hosts_next(&hosts)))
 		*(delivery->host == deliveries[0].delivery.host ? &first : &second) += 1;
 	assert_int_equal(first, 4);
 	assert_int_equal(second, 4);
+	assert_int_equal(hosts.behind, 26 - 6);
 	for (size_t i = 0; i < 4; i++)
 		hosts_opened(&hosts, deliveries[0].delivery.host);
 	while ((delivery = hosts_next(&hosts)))
