@@ -44,7 +44,9 @@ def test_policies_have_the_expected_outcome(jobs, case):
     result, results = wait_for_results(jobs[case])
     one, printed = outcomes(results)["one"]
     assert (result["outcome"], one) == (outcome, status), printed
-    if status == "errored" and case != "loops":  # on a busy machine the worker stops it first
+    if case == "loops" and "It ran for more than 6 s and was stopped" in printed:
+        return  # on a busy machine the worker stops it first
+    if status == "errored":
         assert text in printed[0] and "\n" not in printed[0], printed
     assert text in "\n".join(printed), printed
 
