@@ -52,9 +52,12 @@ def test_each_mode_of_queue_plan_says_what_follows(browser_page, site, applied, 
     dialog.locator("summary").click()
     dialog.get_by_role("combobox", name="Target addresses").fill("terraform_data.one")
     dialog.get_by_role("combobox", name="Target addresses").press("Enter")
+    dialog.get_by_role("combobox", name="Replace addresses").fill("terraform_data.one")
+    expect(follows).to_contain_text("The plan replaces terraform_data.one.")
     dialog.get_by_role("button", name="Add a variable").click()
-    dialog.get_by_label("Name 1").fill("size")
     dialog.get_by_label("Value 1").fill("3")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    dialog.get_by_label("Name 1").fill("size")
     dialog.get_by_label("Message").fill("Only look")
     axe(page)
     button.click()
@@ -62,7 +65,8 @@ def test_each_mode_of_queue_plan_says_what_follows(browser_page, site, applied, 
     run = page.url.rsplit("/", 1)[1]
     made = site.api.attributes(f"runs/{run}")
     assert (made["plan-only"], made["message"], made["source"]) == (True, "Only look", "tfe-ui")
-    assert made["target-addrs"] == ["terraform_data.one"] and made["variables"] == [{"key": "size", "value": "3"}]
+    assert made["target-addrs"] == made["replace-addrs"] == ["terraform_data.one"]
+    assert made["variables"] == [{"key": "size", "value": "3"}]
 
 
 def test_an_error_of_the_server_stands_in_the_dialog(browser_page, site, visitors):

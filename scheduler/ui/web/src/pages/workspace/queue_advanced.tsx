@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { CheckField, FieldError, Suggestions, TextField } from "../../components/field.tsx";
 import { address, segment } from "../../core/api.ts";
@@ -25,14 +25,18 @@ export function QueueAdvanced({ view, order, error, onChange }: Props) {
 				label="Target addresses"
 				known={known}
 				list={order.targets}
+				typed={order.typedTarget}
 				problem={error?.at("/data/attributes/target-addrs")}
+				onTyped={(typedTarget) => onChange({ typedTarget })}
 				onList={(targets) => onChange({ targets })}
 			/>
 			<Addresses
 				label="Replace addresses"
 				known={known}
 				list={order.replaced}
+				typed={order.typedReplaced}
 				problem={error?.at("/data/attributes/replace-addrs")}
+				onTyped={(typedReplaced) => onChange({ typedReplaced })}
 				onList={(replaced) => onChange({ replaced })}
 			/>
 			<CheckField
@@ -66,17 +70,18 @@ type AddressesProps = {
 	readonly label: string;
 	readonly known: readonly string[]; // of the state
 	readonly list: readonly string[];
+	readonly typed: string; // not added to the list yet
 	readonly problem: string | undefined;
+	readonly onTyped: (typed: string) => void;
 	readonly onList: (list: readonly string[]) => void;
 };
 
 // Addresses of resources; those of the state are suggested.
-function Addresses({ label, known, list, problem, onList }: AddressesProps) {
-	const [typed, setTyped] = useState("");
+function Addresses({ label, known, list, typed, problem, onTyped, onList }: AddressesProps) {
 	const id = useId();
 	const add = () => {
 		onList(listWith(list, typed));
-		setTyped("");
+		onTyped("");
 	};
 	const key = (event: KeyboardEvent) => {
 		if (event.key === "Enter") {
@@ -93,7 +98,7 @@ function Addresses({ label, known, list, problem, onList }: AddressesProps) {
 					list={`${id}-known`}
 					autocomplete="off"
 					value={typed}
-					onInput={(event) => setTyped(event.currentTarget.value)}
+					onInput={(event) => onTyped(event.currentTarget.value)}
 					onKeyDown={key}
 				/>
 				<Button onPress={add} label={`Add to ${label.toLowerCase()}`}>

@@ -13,6 +13,8 @@ export type QueueOrder = {
 	readonly typedName: string; // of the workspace, for a destroy plan
 	readonly targets: readonly string[];
 	readonly replaced: readonly string[];
+	readonly typedTarget: string; // in the field, not added to the targets yet: it counts as one
+	readonly typedReplaced: string;
 	readonly variables: readonly QueueVariable[];
 	readonly skipRefresh: boolean;
 	readonly debugging: boolean;
@@ -34,6 +36,8 @@ export const emptyOrder: QueueOrder = {
 	typedName: "",
 	targets: [],
 	replaced: [],
+	typedTarget: "",
+	typedReplaced: "",
 	variables: [],
 	skipRefresh: false,
 	debugging: false,
@@ -49,8 +53,13 @@ const modeFlags: Readonly<Record<QueueMode, object>> = {
 	save: { "save-plan": true },
 };
 
+const targetsOf = (order: QueueOrder) => listWith(order.targets, order.typedTarget);
+const replacedOf = (order: QueueOrder) => listWith(order.replaced, order.typedReplaced);
+
 // A mode other than plan-only says so: without it, a speculative configuration would make the run plan-only.
 export function runBody(order: QueueOrder, workspace: string) {
+	const targets = targetsOf(order);
+	const replaced = replacedOf(order);
 	const variables = order.variables.filter(({ key }) => key);
 	return {
 		data: {
@@ -59,8 +68,8 @@ export function runBody(order: QueueOrder, workspace: string) {
 				"plan-only": false,
 				...modeFlags[order.mode],
 				...(order.message && { message: order.message }),
-				...(order.targets.length > 0 && { "target-addrs": order.targets }),
-				...(order.replaced.length > 0 && { "replace-addrs": order.replaced }),
+				...(targets.length > 0 && { "target-addrs": targets }),
+				...(replaced.length > 0 && { "replace-addrs": replaced }),
 				...(variables.length > 0 && { variables }),
 				...(order.skipRefresh && { refresh: false }),
 				...(order.debugging && { "debugging-mode": true }),
@@ -84,7 +93,7 @@ export type QueueFacts = {
 export function whatFollows(order: QueueOrder, facts: QueueFacts): readonly string[] {
 	const code = "Code and variables are fixed now. Later changes affect later runs only.";
 	if (order.mode === "plan") {
-		return ["It starts as soon as a worker is free, and never changes anything.", code];
+		return ["It starts as soon as a worker is free, and never changes anything.", ...addressTexts(order), code];
 	}
 	const waits = facts.lock ? [`${facts.lock}. The run will wait until it is unlocked.`] : [];
 	const queue =
@@ -95,7 +104,16 @@ export function whatFollows(order: QueueOrder, facts: QueueFacts): readonly stri
 					? []
 					: ["No run is before this one."]
 				: [`${counted(facts.before, "run")} before this one.`];
-	return [...waits, ...queue, applyText(order, facts), code];
+	return [...waits, ...queue, ...addressTexts(order), applyText(order, facts), code];
+}
+
+function addressTexts(order: QueueOrder): readonly string[] {
+	const targets = targetsOf(order);
+	const replaced = replacedOf(order);
+	return [
+		...(targets.length > 0 ? [`The plan is limited to these targets: ${targets.join(", ")}.`] : []),
+		...(replaced.length > 0 ? [`The plan replaces ${replaced.join(", ")}.`] : []),
+	];
 }
 
 function applyText(order: QueueOrder, facts: QueueFacts): string {
@@ -108,13 +126,18 @@ function applyText(order: QueueOrder, facts: QueueFacts): string {
 	if (!facts.autoApply) {
 		return "Auto-apply is off: the plan waits for a confirmation.";
 	}
-	return order.mode === "destroy"
-		? "Auto-apply is on: everything is destroyed without another question."
-		: "Auto-apply is on: the plan is applied without confirmation.";
+	if (order.mode !== "destroy") {
+		return "Auto-apply is on: the plan is applied without confirmation.";
+	}
+	const destroyed = targetsOf(order).length > 0 ? "the plan of the targets is applied" : "everything is destroyed";
+	return `Auto-apply is on: ${destroyed} without another question.`;
 }
 
 // orderReason: why the run can't be queued yet.
 export function orderReason(order: QueueOrder, facts: QueueFacts): string | undefined {
+	if (order.variables.some(({ key, value }) => value && !key)) {
+		return "a variable for this run has a value and no name (Advanced)";
+	}
 	if (order.mode !== "destroy") {
 		return undefined;
 	}

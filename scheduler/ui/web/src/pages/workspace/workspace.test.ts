@@ -17,13 +17,13 @@ test("each mode sets its attribute only", () => {
 	assert.deepEqual(flags("save"), { "plan-only": false, "save-plan": true });
 });
 
-test("a terraform version is sent for plan-only runs, variables without a name are not", () => {
+test("a terraform version is sent for plan-only runs, empty variables are not", () => {
 	const order = {
 		...emptyOrder,
 		version: "1.2.3",
 		targets: ["a.b"],
 		variables: [
-			{ key: "", value: "1" },
+			{ key: "", value: "" },
 			{ key: "n", value: "2" },
 		],
 	};
@@ -34,6 +34,25 @@ test("a terraform version is sent for plan-only runs, variables without a name a
 	});
 	const planOnly = runBody({ ...order, mode: "plan" }, "ws-1").data.attributes as { "terraform-version"?: string };
 	assert.equal(planOnly["terraform-version"], "1.2.3");
+});
+
+test("an address that was typed and not added counts", () => {
+	const order = { ...emptyOrder, targets: ["a.b"], typedTarget: " c.d ", typedReplaced: "e.f" };
+	assert.deepEqual(runBody(order, "ws-1").data.attributes, {
+		"plan-only": false,
+		"target-addrs": ["a.b", "c.d"],
+		"replace-addrs": ["e.f"],
+	});
+	const follows = whatFollows({ ...order, mode: "destroy" }, { ...facts, autoApply: true }).join(" ");
+	assert.match(follows, /limited to these targets: a\.b, c\.d\. The plan replaces e\.f\./);
+	assert.match(follows, /the plan of the targets is applied without another question/);
+	assert.match(whatFollows({ ...order, mode: "plan" }, facts).join(" "), /these targets: a\.b, c\.d\./);
+});
+
+test("a variable for the run needs a name for its value", () => {
+	const variables = (key: string, value: string) => orderReason({ ...emptyOrder, variables: [{ key, value }] }, facts);
+	assert.match(variables("", "1") ?? "", /no name/);
+	assert.deepEqual([variables("", ""), variables("n", "1"), variables("n", "")], [undefined, undefined, undefined]);
 });
 
 test("what follows names the lock, the runs before, and who applies", () => {
