@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.api import Api
+from support.git_rows import GitRows
 from support.vcs_connections import GITEA, connect, ssh_key
 
 PAGE = "/app/acme/settings/vcs-connections"
@@ -153,6 +154,20 @@ def test_a_connection_is_deleted(browser_page, site):
     dialog.get_by_role("button", name="Delete", exact=True).click()
     expect(page).to_have_url(re.compile("/vcs-connections$"))
     expect(page.get_by_role("row", name=re.compile("Gone soon"))).to_have_count(0)
+
+
+def test_a_connection_in_use_says_so_behind_many_repositories(browser_page, site):
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        rows = GitRows(lambda query, *values: connection.execute(query, values), site.api.get("organizations/acme").data["attributes"]["external-id"])
+        busy, other = rows.connection("https://busy.example.com"), rows.connection("https://other.example.com")
+        for number in range(100):
+            rows.repository(other, f"a/{number}.git")
+        used, workspace = rows.repository(busy, "z/used.git"), site.api.workspace("behind-many")
+        connection.execute("insert into workspace_repositories (workspace_id, repository_id) values (%s, %s)", (workspace, used))
+    page = open_connection(browser_page, busy)
+    expect(page.get_by_role("region", name="Repositories").get_by_role("link", name="behind-many")).to_be_visible()
+    page.get_by_role("button", name="Delete connection").click()
+    expect(page.get_by_role("dialog")).to_contain_text("1 workspace and 0 policy sets are disconnected.")
 
 
 def test_members_read_connections_and_can_not_change_them(browser_page, site, colleague):

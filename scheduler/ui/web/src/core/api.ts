@@ -117,6 +117,18 @@ export async function read(url: string, signal?: AbortSignal, stored = true): Pr
 	return shown;
 }
 
+// readAll: GET of a list, page by page until the last one. The answer has the items of all.
+export async function readAll(url: string, signal?: AbortSignal): Promise<Document> {
+	const data: Resource[] = [];
+	for (let page = 1; ; page++) {
+		const document = await read(`${url}${url.includes("?") ? "&" : "?"}page%5Bnumber%5D=${page}`, signal);
+		data.push(...(document.data as readonly Resource[]));
+		if (!document.meta?.pagination?.["next-page"]) {
+			return { data };
+		}
+	}
+}
+
 // bytes: GET of a text or file, such as a log.
 export async function bytes(url: string, signal?: AbortSignal): Promise<Uint8Array> {
 	return limited(limitMs, signal, async (limit) => {

@@ -42,8 +42,9 @@ export type Loaded = {
 
 type State = { url: string; links: readonly Linkage[]; single: boolean; meta: Document["meta"] | undefined; asOf: number };
 
-// useDocument reads the address and keeps what it shows current in the store. undefined: nothing to read.
-export function useDocument(url: string | undefined): Loaded {
+// useDocument reads the address and keeps what it shows current in the store. undefined: nothing to read. `load` is read,
+// or readAll for all pages of a list.
+export function useDocument(url: string | undefined, load: (url: string, signal: AbortSignal) => Promise<Document> = read): Loaded {
 	const render = useRender();
 	const state = useRef<State | undefined>(undefined);
 	const [error, setError] = useState<ApiError | undefined>();
@@ -58,7 +59,7 @@ export function useDocument(url: string | undefined): Loaded {
 		const abort = new AbortController();
 		reading.current = abort;
 		try {
-			const document = await read(url, abort.signal);
+			const document = await load(url, abort.signal);
 			if (latest.current !== url) {
 				return;
 			}

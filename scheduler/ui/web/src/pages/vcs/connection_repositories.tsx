@@ -3,7 +3,7 @@ import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { address } from "../../core/api.ts";
+import { address, readAll } from "../../core/api.ts";
 import { counted } from "../../core/format.ts";
 import { type Loaded, useDocument } from "../../core/hooks.ts";
 import { linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
@@ -14,7 +14,7 @@ import { RepositoryState } from "./repository_state.tsx";
 
 // useRepositories: the repositories that workspaces or policy sets use through the connection.
 export function useRepositories(path: string, connection: Resource): { of: Loaded; items: readonly Resource[] } {
-	const of = useDocument(address(`${path}/vcs-repositories`, { include: "workspaces,policy_sets", "page[size]": 100 }));
+	const of = useDocument(address(`${path}/vcs-repositories`, { include: "workspaces,policy_sets", "page[size]": 100 }), readAll);
 	return { of, items: of.items.filter((item) => linkOf(item, "oauth-client")?.id === connection.id) };
 }
 
