@@ -110,6 +110,7 @@ def test_a_provider_and_its_version_are_published(visit, visitors, published, ax
     until(lambda: page.title() and held, "the first file is on its way")
     page.keyboard.press("Escape")  # a slip of the hand ends no upload
     expect(dialog).to_be_visible()
+    expect(dialog.get_by_role("button", name=re.compile("^Cancel"))).to_have_attribute("title", "the request has been sent")
     held[0].continue_()
     expect(dialog).to_have_count(0)
     expect(row).to_contain_text("darwin_arm64, linux_amd64")

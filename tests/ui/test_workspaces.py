@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from support.wait import until
+
 FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  input = var.missing\n}\n'}
 
 
@@ -92,6 +94,27 @@ def test_selected_workspaces_are_locked_together(browser_page, site, workspaces,
     expect(page.get_by_role("button", name=re.compile("^Lock"))).to_have_attribute("title", "locked, or you may not lock: net-prod")
     for name in ("net-prod", "net-stage"):
         site.api.post(f"workspaces/{workspaces[name]}/actions/unlock")
+
+
+def test_a_closed_dialog_sends_no_more_and_leaves_the_next_one_open(browser_page, site, workspaces):
+    page = browser_page("/app/acme/workspaces?sort=name")
+    page.get_by_role("checkbox", name="Select net-prod").check()
+    page.get_by_role("checkbox", name="Select net-stage").check()
+    page.get_by_role("button", name="Lock", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Lock: 2 workspaces")
+    held = []
+    page.route(re.compile("/actions/lock$"), lambda route: held.append(route) if not held else route.continue_())
+    dialog.get_by_role("button", name="Lock").click()
+    until(lambda: page.title() and held, "the first request is on its way")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Queue Plan", exact=True).click()
+    held[0].continue_()
+    expect(page.get_by_role("row", name="net-prod")).to_contain_text("Locked by admin")
+    expect(page.get_by_text("1 workspace locked")).to_be_attached()
+    expect(page.get_by_role("dialog", name=re.compile("^Queue Plan"))).to_be_visible()
+    assert not site.api.attributes(f"workspaces/{workspaces['net-stage']}")["locked"]
+    site.api.post(f"workspaces/{workspaces['net-prod']}/actions/unlock")
 
 
 def test_rows_keep_their_places_until_the_list_is_sorted_again(browser_page, site, workspaces):

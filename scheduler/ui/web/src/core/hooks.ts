@@ -29,6 +29,18 @@ export function useAttempt() {
 	return { error, attempt };
 }
 
+// useStopped: true in `current` once the component is gone, for an action of several requests that ends with it.
+export function useStopped(): { readonly current: boolean } {
+	const stopped = useRef(false);
+	useLayoutEffect(
+		() => () => {
+			stopped.current = true;
+		},
+		[],
+	);
+	return stopped;
+}
+
 export type Loaded = {
 	readonly item: Resource | undefined; // of a document with one object
 	readonly items: readonly Resource[]; // of a document with a list

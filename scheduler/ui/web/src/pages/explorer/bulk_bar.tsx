@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Selects workspaces of a result, and acts on them.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Problems } from "../../components/error_panel.tsx";
@@ -10,7 +10,7 @@ import { selectColumn } from "../../components/select_column.tsx";
 import type { Column } from "../../components/table.tsx";
 import { address, read, segment } from "../../core/api.ts";
 import { count, counted } from "../../core/format.ts";
-import { useAttempt, useDocument } from "../../core/hooks.ts";
+import { useAttempt, useDocument, useStopped } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
 import { sendEach, type Target } from "../workspaces/bulk_send.ts";
 import { type ExplorerAction, explorerActions, maxTargets, missingReason, toggledTargets, type Values } from "./bulk_actions.ts";
@@ -99,13 +99,7 @@ type DialogProps = {
 function ActionDialog({ action, targets, onDone, onClose }: DialogProps) {
 	const [values, setValues] = useState<Values>({});
 	const [sent, setSent] = useState<number | undefined>();
-	const stopped = useRef(false);
-	useEffect(
-		() => () => {
-			stopped.current = true;
-		},
-		[],
-	);
+	const stopped = useStopped();
 	const set = (name: string) => (value: string) => setValues({ ...values, [name]: value });
 	const send = () =>
 		sendEach({
@@ -121,6 +115,7 @@ function ActionDialog({ action, targets, onDone, onClose }: DialogProps) {
 			title={`${action.word}: ${counted(targets.length, "workspace")}`}
 			confirm={action.word}
 			reason={targets.length === 0 ? "select workspaces first" : missingReason(action.fields, values)}
+			stoppable
 			onConfirm={send}
 			onClose={onClose}
 		>

@@ -6,6 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { counted } from "../../core/format.ts";
+import { useStopped } from "../../core/hooks.ts";
 import { flag, may, type Resource, text } from "../../core/resource.ts";
 import { queueReason } from "../workspace/frame_links.ts";
 import { sendEach, sendLock, sendRun } from "./bulk_send.ts";
@@ -43,16 +44,19 @@ const queue: BulkAction = {
 
 function BulkDialog({ action, onClose, ...props }: BulkProps & { readonly action: BulkAction; readonly onClose: () => void }) {
 	const [words, setWords] = useState("");
+	const stopped = useStopped();
 	return (
 		<Dialog
 			title={`${action.title}: ${counted(props.selected.length, "workspace")}`}
 			confirm={action.word}
+			stoppable
 			onConfirm={() =>
 				sendEach({
 					targets: props.selected.map((workspace) => ({ id: workspace.id, name: text(workspace, "name") })),
 					word: action.done,
 					send: ({ id }) => action.send(id, words),
 					onDone: props.onDone,
+					isStopped: () => stopped.current,
 				})
 			}
 			onClose={onClose}
@@ -62,6 +66,7 @@ function BulkDialog({ action, onClose, ...props }: BulkProps & { readonly action
 					<li key={workspace.id}>{text(workspace, "name")}</li>
 				))}
 			</ul>
+			<p class="hint">If you close this dialog, the action ends after the current request.</p>
 			<TextField label={action.label} value={words} onValue={setWords} />
 		</Dialog>
 	);
