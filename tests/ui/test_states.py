@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from support.api import Api
+
 PAGE = "/app/acme/workspaces/states/states"
 
 
@@ -45,6 +47,19 @@ def test_two_versions_are_compared_without_secrets(browser_page, workspace):
         expect(page.locator("body")).not_to_contain_text(text)
     page.get_by_label("Compared with").select_option(index=0)
     expect(page).to_have_url(re.compile(r"\?with=sv-"))
+
+
+def test_another_organization_does_not_show_the_workspace_s_run_and_state(browser_page, site, workspace):
+    site.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "staging", "email": "staging@example.com"}}})
+    Api(site.api.url, site.api.token, "staging").workspace("states")
+    run = site.api.get(f"workspaces/{workspace}/runs").data[0]["id"]
+    state = site.api.get(f"workspaces/{workspace}/current-state-version").data["id"]
+    page = browser_page(f"/app/acme/workspaces/states/runs/{run}")
+    expect(page.locator(".run-header")).to_be_visible()
+    for path in (f"runs/{run}", f"states/{state}"):
+        page.goto(page.url.split("/app/")[0] + f"/app/staging/workspaces/states/{path}")
+        expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+        expect(page.locator(".run-header, .facts")).to_have_count(0)
 
 
 def test_a_state_is_downloaded_and_rolled_back(browser_page, site, workspace, axe):

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState }
 import { read } from "./api.ts";
 import { inTurn } from "./coalesce.ts";
 import { type Connection, connectionNow, onConnection } from "./connection.ts";
-import { type ApiError, errorOf } from "./errors.ts";
+import { ApiError, errorOf } from "./errors.ts";
 import { type LiveEvent, onCatchUp, subscribe } from "./live.ts";
 import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
 import { onAddress, queryNow } from "./router.ts";
@@ -117,6 +117,11 @@ export function useDocument(url: string | undefined, load: (url: string, signal:
 		asOf: shown?.asOf ?? 0,
 		reload,
 	};
+}
+
+// missingUnless: an object that the address does not name reads like one that does not exist.
+export function missingUnless(named: boolean, of: Loaded): Loaded {
+	return named ? of : { ...of, item: undefined, error: new ApiError(404, []), asOf: 0 };
 }
 
 // useRead: a value that is not a document of the API. Another `key` reads again; undefined: nothing to read.

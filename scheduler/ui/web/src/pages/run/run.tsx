@@ -4,7 +4,7 @@ import { Content } from "../../components/states.tsx";
 import { runTone, runWord } from "../../components/status_mark.tsx";
 import { address, segment } from "../../core/api.ts";
 import { shortId } from "../../core/format.ts";
-import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
+import { missingUnless, useDocument, useLive, useQuery } from "../../core/hooks.ts";
 import { linkOf, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
@@ -28,7 +28,9 @@ import { Waiting } from "./waiting.tsx";
 
 export default function Run({ params }: PageProps) {
 	const { org = "", ws = "", run: id = "" } = params;
-	const document = useDocument(address(`/runs/${segment(id)}`, { include: includes }));
+	const found = useDocument(address(`/runs/${segment(id)}`, { include: includes }));
+	const owner = linkOf(store.get(linkOf(found.item, "workspace")), "organization")?.id;
+	const document = missingUnless(owner === undefined || owner.toLowerCase() === org.toLowerCase(), found);
 	const [open, setOpen] = useState<string | undefined>();
 	const reader = useQuery().get("view") === "reader";
 	const run = document.item;

@@ -7,7 +7,7 @@ import { Chip } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { count, size } from "../../core/format.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { missingUnless, useDocument } from "../../core/hooks.ts";
 import { linkOf, may, number, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
@@ -27,7 +27,8 @@ export default function State({ params }: PageProps) {
 }
 
 function StateView({ view, id }: { readonly view: WorkspaceView; readonly id: string }) {
-	const document = useDocument(address(`/state-versions/${segment(id)}`, { include: "run,run.created_by,created_by" }));
+	const found = useDocument(address(`/state-versions/${segment(id)}`, { include: "run,run.created_by,created_by" }));
+	const document = missingUnless(!found.item || linkOf(found.item, "workspace")?.id === view.workspace.id, found);
 	const all = pathTo("/app/:org/workspaces/:ws/states", { org: view.org, ws: view.name });
 	return (
 		<Content of={document}>
