@@ -51,18 +51,53 @@ static void token_show(struct page_buf *page, const struct request *req, const s
 	page_html(page, "\">Revoke</button></form></td></tr>\n");
 }
 
-static void token_form(struct page_buf *page, const struct request *req)
+/* What the form of a new token has at first. A refused form is shown as it was sent: without its tick, the next token
+ * could do everything. */
+struct token_fields {
+	const char *description, *days, *workspace;
+	bool read_only;
+};
+
+static struct token_fields fields_sent(const struct request *req)
+{
+	return (struct token_fields){.description = page_sent(req, "description"),
+		.days = page_sent(req, "days"),
+		.workspace = page_sent(req, "workspace"),
+		.read_only = text_equal(page_sent(req, "read-only"), "yes")};
+}
+
+static void token_input(struct page_buf *page, const char *label, const char *name, const char *value, const char *more)
+{
+	page_html(page, "<label>");
+	page_text(page, label);
+	buf_printf(&page->html, " <input name=\"%s\" type=\"text\" %s value=\"", name, more);
+	page_text(page, value);
+	page_html(page, "\"></label>\n");
+}
+
+static void days_select(struct page_buf *page, const char *chosen)
+{
+	static const char *const choices[][2] = {
+		{"30", "30 days"}, {"90", "90 days"}, {"365", "one year"}, {"730", "two years"}};
+
+	page_html(page, "<label>Valid for <select name=\"days\">");
+	for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+		buf_printf(&page->html, "<option value=\"%s\"%s>%s</option>", choices[i][0],
+			text_equal(choices[i][0], chosen) ? " selected" : "", choices[i][1]);
+	page_html(page, "</select></label>\n");
+}
+
+static void token_form(struct page_buf *page, const struct request *req, const struct token_fields *fields)
 {
 	page_html(page, "<h2>New token</h2>\n<form method=\"post\" action=\"" TOKENS_PATH "\">\n");
 	page_csrf(page, req);
-	page_input(page, "Description", "description", "text", "required maxlength=\"512\"");
-	page_html(page,
-		"<label>Valid for <select name=\"days\"><option value=\"30\">30 days</option>"
-		"<option value=\"90\" selected>90 days</option><option value=\"365\">one year</option>"
-		"<option value=\"730\">two years</option></select></label>\n"
-		"<label><input type=\"checkbox\" name=\"read-only\" value=\"yes\"> Only reads</label>\n");
-	page_input(page, "Only this workspace (its id, such as ws-…; empty: all that you see)", "workspace", "text",
-		"maxlength=\"64\" pattern=\"ws-[A-Za-z0-9]+\"");
+	token_input(page, "Description", "description", fields->description, "required maxlength=\"512\"");
+	days_select(page, fields->days);
+	buf_printf(&page->html,
+		"<label><input type=\"checkbox\" name=\"read-only\" value=\"yes\"%s> Only reads</label>\n",
+		fields->read_only ? " checked" : "");
+	token_input(page, "Only this workspace (its id, such as ws-…; empty: all that you see)", "workspace",
+		fields->workspace, "maxlength=\"64\" pattern=\"ws-[A-Za-z0-9]+\"");
 	page_html(page, "<button class=\"primary\">Create token</button>\n</form>\n");
 }
 
@@ -75,6 +110,9 @@ struct tokens_answer {
 static int tokens_page(struct request *req, struct response *res, const struct tokens_answer *answer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct token_fields fields = answer->wrong
+		? fields_sent(req)
+		: (struct token_fields){.description = "", .days = "90", .workspace = ""};
 	struct token_list list = {.user_id = req->actor.user.text, .limit = TOKENS_SHOWN};
 	struct page_buf page;
 
@@ -96,7 +134,7 @@ static int tokens_page(struct request *req, struct response *res, const struct t
 	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
 		token_show(&page, req, row_of(token, &rows, i));
 	page_html(&page, "</tbody></table>\n");
-	token_form(&page, req);
+	token_form(&page, req, &fields);
 	return page_send(&page, res, answer->status);
 }
 
@@ -110,31 +148,31 @@ int ui_tokens_page(struct request *req, struct response *res, struct err *err)
 int ui_tokens_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(freep) char *token = NULL;
-	const char *description = page_sent(req, "description"), *workspace = page_sent(req, "workspace");
+	const struct token_fields fields = fields_sent(req);
 	struct err unseen = ERR_INIT;
 	char expiry[32];
-	struct token_order order = {.description = description, .expires_at = expiry};
+	struct token_order order = {.description = fields.description, .expires_at = expiry};
 	long long days;
 	struct id id;
 	int allowed = page_form_begin(req, res, TOKENS_PATH, err);
 
 	if (allowed <= 0)
 		return allowed;
-	if (!*description || strlen(description) > MAX_DESCRIPTION ||
-		text_number(page_sent(req, "days"), 1, MAX_DAYS, &days) < 0)
+	if (!*fields.description || strlen(fields.description) > MAX_DESCRIPTION ||
+		text_number(fields.days, 1, MAX_DAYS, &days) < 0)
 		return tokens_page(req, res,
 			&(struct tokens_answer){
 				.status = 422, .wrong = "A description and a number of days are needed for a token."},
 			err);
-	if (*workspace && token_workspace_visible(req, workspace, &unseen) < 0)
+	if (*fields.workspace && token_workspace_visible(req, fields.workspace, &unseen) < 0)
 		return tokens_page(req, res,
 			&(struct tokens_answer){
 				.status = 422, .wrong = "There is no such workspace, or you do not see it."},
 			err);
 	token_expiry(days, expiry);
 	order.user_id = order.created_by = req->actor.user.text;
-	order.read_only = text_equal(page_sent(req, "read-only"), "yes");
-	order.workspace_id = text_or_null(workspace);
+	order.read_only = fields.read_only;
+	order.workspace_id = text_or_null(fields.workspace);
 	order.provider_id = req->actor.provider.text;
 	if (request_audit_begin(req, err) < 0 || token_create(req->store, &order, &token, &id, err) < 0 ||
 		request_audit_write(req, "create", "authentication_token", id.text, err) < 0)

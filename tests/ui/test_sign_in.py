@@ -141,6 +141,26 @@ def test_pages_of_the_server_are_accessible_and_have_the_menu(browser_page, visi
     expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()
 
 
+def test_a_refused_token_keeps_what_was_asked_for(browser_page, visitors, axe):
+    visitors.expect_console("422")
+    page = browser_page("/app/settings/tokens")
+    page.get_by_label("Description").fill('"backup" <b>')
+    page.get_by_label("Valid for").select_option("one year")
+    page.get_by_label("Only reads").check()
+    page.get_by_label(re.compile("^Only this workspace")).fill("ws-nowhere")
+    page.get_by_role("button", name="Create token").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no such workspace")
+    expect(page.get_by_label("Description")).to_have_value('"backup" <b>')
+    expect(page.get_by_label("Valid for")).to_have_value("365")
+    expect(page.get_by_label("Only reads")).to_be_checked()
+    axe(page)
+    page.get_by_label(re.compile("^Only this workspace")).fill("")
+    page.get_by_role("button", name="Create token").click()
+    expect(page.get_by_role("row", name=re.compile('"backup" <b>'))).to_contain_text("Only reads")
+    expect(page.get_by_label("Only reads")).not_to_be_checked()
+    expect(page.get_by_label("Valid for")).to_have_value("90")
+
+
 def test_an_invitation_is_accepted(browser_page, site, axe):
     made = Scheduler.run_command("add-user", "guest", "guest@example.com", database_url=site.database, keys=KEYS)
     password = json.loads(made.stdout)["password"]

@@ -13,7 +13,7 @@ function WorkspaceLink({ org, name }: { readonly org: string; readonly name: str
 	return <a href={pathTo("/app/:org/workspaces/:ws", { org, ws: name })}>{name}</a>;
 }
 
-type AddProps = { readonly view: WorkspaceView; readonly onAdd: (name: string) => Promise<void> };
+type AddProps = { readonly view: WorkspaceView; readonly onAdd: (name: string, onAdded: () => void) => Promise<void> };
 
 // The name of a workspace; those whose names have the typed part are suggested.
 function AddSource({ view, onAdd }: AddProps) {
@@ -22,10 +22,7 @@ function AddSource({ view, onAdd }: AddProps) {
 	const path = `/organizations/${segment(view.org)}/workspaces`;
 	const found = useDocument(name ? address(path, { "search[name]": name, "page[size]": 20, sort: "name" }) : undefined);
 	const others = found.items.filter((item) => item.id !== view.workspace.id);
-	const add = async () => {
-		await onAdd(name);
-		setName("");
-	};
+	const add = () => onAdd(name, () => setName(""));
 	return (
 		<div class="actions">
 			<label class="sr-only" for={id}>
@@ -54,11 +51,12 @@ export function RunTriggers({ view }: { readonly view: WorkspaceView }) {
 	const inbound = useDocument(address(path, { "filter[run-trigger][type]": "inbound", "page[size]": 100 }));
 	const outbound = useDocument(address(path, { "filter[run-trigger][type]": "outbound", "page[size]": 100 }));
 	const allowed = may(view.workspace, "can-update");
-	const add = (name: string) =>
+	const add = (name: string, onAdded: () => void) =>
 		attempt(async () => {
 			const source = (await read(address(`/organizations/${segment(view.org)}/workspaces/${segment(name)}`))).data as Resource;
 			const relationships = { sourceable: { data: { type: "workspaces", id: source.id } } };
 			await change("POST", address(path), { data: { type: "run-triggers", relationships } });
+			onAdded();
 			await inbound.reload();
 		});
 	const remove = (trigger: Resource) =>
