@@ -161,9 +161,9 @@ static int dismiss_in(void *data, struct err *err)
 	return 0;
 }
 
-int hold_dismiss(struct store *store, const char *run_id, const char *id, const char *actor, struct err *err)
+int hold_dismiss(struct store *store, const char *run_id, const char *ids, const char *actor, struct err *err)
 {
-	struct dismissing dismissing = {store, {.run_id = run_id, .actor = actor, .id = id}};
+	struct dismissing dismissing = {store, {.run_id = run_id, .actor = actor, .ids = ids}};
 
 	return db_transaction(store->db, dismiss_in, &dismissing, err);
 }

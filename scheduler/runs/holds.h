@@ -17,9 +17,9 @@ int hold_release(struct store *store, const struct hold_order *order, bool *ret_
  * `actor`. ERR_NOT_FOUND if no workspace is held for the run; ERR_CONFLICT with the reason. */
 int hold_stop(struct store *store, const char *run_id, enum hold_event event, const char *actor, struct err *err);
 
-/* Dismisses the open unrecorded resources of a run (store/runs/unrecorded.h), or the one with that id. Ends the hold if
- * nothing else keeps it. ERR_CONFLICT if none is open. */
-int hold_dismiss(struct store *store, const char *run_id, const char *id, const char *actor, struct err *err);
+/* Dismisses open unrecorded resources of a run: those with these ids, separated by spaces, or all (NULL). Ends the hold
+ * if nothing else keeps it. ERR_CONFLICT if none is open. */
+int hold_dismiss(struct store *store, const char *run_id, const char *ids, const char *actor, struct err *err);
 
 /*
  * The worker reports, with the job's token, that no process of its apply is left and that the last state has arrived.

@@ -105,7 +105,10 @@ static void facts(struct page_buf *page, const struct hold_of_workspace_row *hel
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
 }
 
-static void action_form(struct page_buf *page, const struct request *req, const struct hold_action *action)
+/* The form names the run whose hold the page shows: by the time it is sent, the workspace may be held for another run.
+ */
+static void action_form(struct page_buf *page, const struct request *req, const struct hold_action *action,
+	const struct hold_of_workspace_row *held)
 {
 	_cleanup_(freep) char *path = hold_path(req);
 
@@ -117,6 +120,7 @@ static void action_form(struct page_buf *page, const struct request *req, const 
 	page_text(page, path);
 	page_html(page, "\">\n");
 	page_csrf(page, req);
+	page_field(page, "run", held->run_id);
 	if (action->event == HOLD_RELEASED)
 		page_input(page, "Reason", "reason", "text", "required maxlength=\"512\"");
 	buf_printf(&page->html, "<button name=\"do\" value=\"%s\" class=\"%s\">%s</button>\n</form>\n", action->name,
@@ -148,7 +152,7 @@ static int hold_show(
 	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
 		if (hold_accepts(&hold, hold_actions[i].event) &&
 			may_with(req, hold_actions[i].permission, place_of(held), "workspace", &err) == 0)
-			action_form(&page, req, &hold_actions[i]);
+			action_form(&page, req, &hold_actions[i], held);
 	return page_send(&page, res, wrong ? 422 : 200);
 }
 
@@ -173,9 +177,9 @@ static int action_run(struct request *req, const struct hold_action *action, con
 {
 	const struct hold_order order = {.event = HOLD_RELEASED,
 		.workspace_id = param(req, "workspace"),
+		.run_id = held->run_id,
 		.actor = req->actor.user.text,
 		.reason = page_sent(req, "reason")};
-	const char *run = held->run_id;
 	int result;
 
 	if (request_audit_begin(req, err) < 0)
@@ -183,11 +187,11 @@ static int action_run(struct request *req, const struct hold_action *action, con
 	if (action->event == HOLD_RELEASED)
 		result = hold_release(req->store, &order, NULL, err);
 	else
-		result = hold_stop(req->store, run, action->event, order.actor, err);
+		result = hold_stop(req->store, order.run_id, action->event, order.actor, err);
 	if (result < 0)
 		return -1;
 	return request_audit_write(req, action->audit_action, action->audit_type,
-		text_equal(action->audit_type, "run") ? run : order.workspace_id, err);
+		text_equal(action->audit_type, "run") ? order.run_id : order.workspace_id, err);
 }
 
 int ui_hold_do(struct request *req, struct response *res, struct err *err)
@@ -206,6 +210,9 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 		return not_held_show(req, res, 409);
 	if (!action)
 		return hold_show(req, res, held, "Choose what to do.");
+	if (!text_equal(page_sent(req, "run"), held->run_id))
+		return hold_show(req, res, held,
+			"Nothing was done: the workspace is now held for another run, which this page shows.");
 	if (action->event == HOLD_RELEASED &&
 		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > MAX_REASON))
 		return hold_show(req, res, held, "A reason of at most 512 bytes is needed to release the workspace.");

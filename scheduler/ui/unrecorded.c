@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
 #include "scheduler/api/api.h"
 #include "scheduler/api/request_audit.h"
 #include "scheduler/api/runs/unrecorded.h"
@@ -32,7 +34,8 @@ static int not_found_show(const struct request *req, struct response *res)
 		"The run is not there, or you may not see the resources of its workspace.");
 }
 
-static void dismiss_form(struct page_buf *page, const struct request *req, const char *resource, const char *label)
+/* The form names the resources that the page shows, by their ids: others may have been added when it is sent. */
+static void dismiss_form(struct page_buf *page, const struct request *req, const char *ids, const char *label)
 {
 	char path[PATH_SIZE];
 
@@ -41,7 +44,7 @@ static void dismiss_form(struct page_buf *page, const struct request *req, const
 	page_text(page, path);
 	page_html(page, "\">\n");
 	page_csrf(page, req);
-	page_field(page, "resource", resource);
+	page_field(page, "resources", ids);
 	page_html(page, "<button class=\"plain\">");
 	page_html(page, label);
 	page_html(page, "</button></form>\n");
@@ -68,6 +71,20 @@ static int resource_row(
 	return 0;
 }
 
+static void dismiss_all_form(struct page_buf *page, const struct request *req, const struct rows *rows)
+{
+	_cleanup_(buf_release) struct buf ids = BUF_INIT(BODY_LEASE);
+
+	for (int i = 0; i < rows->count; i++) {
+		const struct unrecorded_row *resource = row_of(unrecorded, rows, i);
+
+		if (!resource->dismissed_at)
+			buf_printf(&ids, "%s%s", ids.len ? " " : "", resource->id);
+	}
+	if (ids.len)
+		dismiss_form(page, req, buf_str(&ids), "Dismiss all");
+}
+
 static int resources_table(struct page_buf *page, const struct request *req, const struct rows *rows, struct err *err)
 {
 	page_html(page,
@@ -80,7 +97,7 @@ static int resources_table(struct page_buf *page, const struct request *req, con
 		if (resource_row(page, req, row_of(unrecorded, rows, i), err) < 0)
 			return -1;
 	page_html(page, "</tbody></table>\n");
-	dismiss_form(page, req, "", "Dismiss all");
+	dismiss_all_form(page, req, rows);
 	return 0;
 }
 
@@ -136,13 +153,13 @@ int ui_unrecorded_page(struct request *req, struct response *res, struct err *er
 
 static int dismiss(struct request *req, const struct run_view_row *run, struct err *err)
 {
-	const char *id = page_sent(req, "resource");
+	const char *ids = page_sent(req, "resources");
 
 	audit_note_place(req->audit, &place_of(run));
-	if (hold_dismiss(req->store, run->id, text_or_null(id), req->actor.user.text, err) < 0)
+	if (hold_dismiss(req->store, run->id, ids, req->actor.user.text, err) < 0)
 		return -1;
-	return *id ? request_audit_write(req, "dismiss", "unrecorded_resource", id, err)
-		   : request_audit_write(req, "dismiss_unrecorded_resources", "run", run->id, err);
+	return strchr(ids, ' ') ? request_audit_write(req, "dismiss_unrecorded_resources", "run", run->id, err)
+				: request_audit_write(req, "dismiss", "unrecorded_resource", ids, err);
 }
 
 int ui_unrecorded_dismiss(struct request *req, struct response *res, struct err *err)

@@ -177,7 +177,8 @@ def test_an_invitation_is_accepted(browser_page, site, axe):
     expect(page.get_by_role("table", name="Organizations").get_by_role("link", name="acme")).to_be_visible()
 
 
-def test_a_lost_apply_shows_its_hold_and_the_resources_that_no_state_has(browser_page, site, axe):
+def test_a_lost_apply_shows_its_hold_and_the_resources_that_no_state_has(browser_page, visitors, site, axe):
+    visitors.expect_console("422")
     pool, token = site.api.pool("lost")
     worker = FakeWorker(site.scheduler.url, token, slots=1)
     workspace = site.api.workspace("network", auto_apply=True, execution_mode="agent", agent_pool_id=pool)
@@ -185,10 +186,13 @@ def test_a_lost_apply_shows_its_hold_and_the_resources_that_no_state_has(browser
     worker.plan(run)
     job = worker.take(run, "apply")
     worker.on(job, "POST", "started")
-    resource = {"addr": "aws_vpc.main", "module": "", "resource": "aws_vpc.main", "implied_provider": "aws", "resource_type": "aws_vpc",
-                "resource_name": "main", "resource_key": None}
-    hook = {"resource": resource, "action": "create", "id_key": "id", "id_value": "<i>vpc-1</i>"}
-    worker.on(job, "PUT", "log?offset=0", (json.dumps({"@level": "info", "type": "apply_complete", "hook": hook}) + "\n").encode())
+    log = ""
+    for name in ("main", "late"):
+        resource = {"addr": f"aws_vpc.{name}", "module": "", "resource": f"aws_vpc.{name}", "implied_provider": "aws", "resource_type": "aws_vpc",
+                    "resource_name": name, "resource_key": None}
+        hook = {"resource": resource, "action": "create", "id_key": "id", "id_value": f"<i>vpc-{name}</i>"}
+        log += json.dumps({"@level": "info", "type": "apply_complete", "hook": hook}) + "\n"
+    worker.on(job, "PUT", "log?offset=0", log.encode())
     with psycopg.connect(site.database, autocommit=True) as connection:
         connection.execute("update jobs set lease_until = now() where id = %s", [job["job"]])
     # The file's scheduler expires no leases for half of its lease after its start.
@@ -197,14 +201,31 @@ def test_a_lost_apply_shows_its_hold_and_the_resources_that_no_state_has(browser
         until(lambda: site.api.get(f"runs/{run}/unrecorded-resources").data, "the resource is listed")
     finally:
         second.release()
+
+    def late(dismissed):
+        """The other resource is open only after the page was read."""
+        with psycopg.connect(site.database, autocommit=True) as connection:
+            connection.execute("update unrecorded_resources set dismissed_at = case when %s then now() end where run_id = %s and address = 'aws_vpc.late'", [dismissed, run])
+
     page = browser_page(f"/app/workspaces/{workspace}/hold")
     expect(page.get_by_role("heading", name="Release the workspace")).to_be_visible()
     axe(page)
+    for shown in page.locator("input[name=run]").all():
+        shown.evaluate("field => field.value = 'run-before'")  # the hold of another run, which ended while the page was open
+    page.get_by_label("Reason").fill("its worker is gone")
+    page.get_by_role("button", name="Release the workspace").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was done: the workspace is now held for another run")
+    assert site.api.attributes(f"workspaces/{workspace}")["hold"]["run-id"] == run
+    late(True)
     page.get_by_role("link", name="Resources of the run that no state shows").click()
-    expect(page.get_by_role("row", name=re.compile("aws_vpc.main"))).to_contain_text("<i>vpc-1</i>")
+    expect(page.get_by_role("row", name=re.compile("aws_vpc.main"))).to_contain_text("<i>vpc-main</i>")
     axe(page)
+    late(False)
     page.get_by_role("button", name="Dismiss all").click()
-    expect(page.get_by_text("dismissed", exact=True)).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("aws_vpc.main"))).to_contain_text("dismissed")
+    page.get_by_role("row", name=re.compile("aws_vpc.late")).get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("dismissed", exact=True)).to_have_count(2)
+    expect(page.get_by_role("button", name="Dismiss all")).to_have_count(0)
     page.goto(f"/app/workspaces/{workspace}/hold")
     expect(page.get_by_role("heading", name="Held workspace")).to_be_visible()
     page.get_by_role("link", name="network").click()

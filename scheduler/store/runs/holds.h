@@ -17,7 +17,7 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err);
 
 struct hold_order {
 	enum hold_event event;
-	const char *workspace_id; /* set either this or run_id */
+	const char *workspace_id; /* set this or run_id, or both: the hold must be of this run */
 	const char *run_id;
 	const char *job_id; /* apply only if the hold is this job's; NULL: any */
 	const char *actor;  /* user id; NULL: not an API request, so the audit trail gets an event for it */

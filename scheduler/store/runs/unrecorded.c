@@ -291,7 +291,7 @@ int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, s
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, NULL, err, unrecorded_lock, .run_id = dismissal->run_id) < 0 ||
-		db_query(store->db, &rows, err, unrecorded_dismiss, .run_id = dismissal->run_id, .id = dismissal->id,
+		db_query(store->db, &rows, err, unrecorded_dismiss, .run_id = dismissal->run_id, .ids = dismissal->ids,
 			.actor = dismissal->actor) < 0)
 		return -1;
 	if (!rows.count)

@@ -42,7 +42,7 @@ int unrecorded_resource_id(
 
 struct dismissal {
 	const char *run_id, *actor;
-	const char *id; /* of the resource; NULL: all of the run */
+	const char *ids; /* of the resources, separated by spaces; NULL: all of the run */
 };
 /* Dismisses open resources. ret_rows: the holds that this ends, unrecorded_released_row. The caller releases them
  * (runs/holds.h). ERR_CONFLICT if no such resource is open. */

@@ -87,12 +87,13 @@ where id = (select workspace_id from runs where id = :run_id)
 for no key update;
 
 -- statement: unrecorded_dismiss
--- Dismisses the run's open resource, or all of them; returns a row for each.
+-- Dismisses open resources of the run: those with these ids, separated by spaces, or all (null). Returns a row for
+-- each.
 -- index: unrecorded_resources_run
--- takes: run_id text, id text, actor text
+-- takes: run_id text, ids text, actor text
 update unrecorded_resources
 set dismissed_at = now(), dismissed_by = :actor
-where run_id = :run_id and dismissed_at is null and (:id::text is null or id = :id)
+where run_id = :run_id and dismissed_at is null and (:ids::text is null or id = any (string_to_array(:ids, ' ')))
 returning 1;
 
 -- statement: unrecorded_released
