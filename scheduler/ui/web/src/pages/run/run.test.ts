@@ -7,6 +7,7 @@ import type { Resource } from "../../core/resource.ts";
 import { optionsOf } from "./actions/again.ts";
 import { fasterText } from "./actions/dialog.tsx";
 import { isBefore } from "./actions/explain.tsx";
+import { forceCancelWait } from "./actions/table.ts";
 import { tagsOf } from "./stages/outcomes.tsx";
 import { failedNames, opaSets, sentinelSets } from "./stages/policies.ts";
 import { warningsOf } from "./stages/stage_list.ts";
@@ -53,6 +54,15 @@ test("the newest action of a person says who was faster", () => {
 		fasterText(events, () => "", now),
 		"",
 	);
+});
+
+test("Force Cancel is possible once the API says so, whatever this browser's clock shows", () => {
+	const at = "2026-11-23T05:00:10Z";
+	const run = (possible: boolean) =>
+		object("runs", "run-1", { "force-cancel-available-at": at, actions: { "is-force-cancelable": possible } });
+	const before = Date.parse(at) - 4000;
+	assert.deepEqual([forceCancelWait(run(false), before), forceCancelWait(run(true), before)], [4000, 0]);
+	assert.equal(forceCancelWait(run(false), Date.parse(at) + 1), 0);
 });
 
 test("a pending run stands behind the current run and those queued earlier", () => {

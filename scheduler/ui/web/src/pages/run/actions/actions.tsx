@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Button } from "../../../components/button.tsx";
-import { duration, timeOf } from "../../../core/format.ts";
+import { duration } from "../../../core/format.ts";
 import { useNow } from "../../../core/hooks.ts";
 import type { RunView } from "../view.ts";
-import { type Action, actions } from "./table.ts";
+import { type Action, actions, forceCancelWait } from "./table.ts";
 
 // Enabled from force-cancel-available-at on; until then it counts down.
 function ForceCancel({ action, view }: { readonly action: Action; readonly view: RunView }) {
-	const left = (timeOf(view.run.attributes["force-cancel-available-at"]) ?? 0) - useNow();
+	const left = forceCancelWait(view.run, useNow());
 	const reason = !action.right(view) ? action.needed : left > 0 ? `possible in ${duration(left)}` : undefined;
 	return (
 		<Button kind="danger" reason={reason} onPress={() => view.act(action.key)}>

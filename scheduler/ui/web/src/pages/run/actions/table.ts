@@ -3,7 +3,7 @@
 
 import { address, change, segment } from "../../../core/api.ts";
 import { timeOf } from "../../../core/format.ts";
-import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
+import { can, flag, linkOf, may, type Resource, text } from "../../../core/resource.ts";
 import { isFinal } from "../../../core/status.ts";
 import { commitOf } from "../../../vcs/commit.ts";
 import { repositoryOf } from "../../../vcs/repository.ts";
@@ -55,6 +55,11 @@ export function isStopping({ run }: RunView): boolean {
 	return (
 		can(run, "is-force-cancelable") || (timeOf(run.attributes["force-cancel-available-at"]) !== undefined && !isFinal(text(run, "status")))
 	);
+}
+
+// forceCancelWait: milliseconds until Force Cancel is possible. The API tells when it is; this browser's clock may be wrong.
+export function forceCancelWait(run: Resource, now: number): number {
+	return can(run, "is-force-cancelable") ? 0 : Math.max((timeOf(run.attributes["force-cancel-available-at"]) ?? 0) - now, 0);
 }
 
 const lockedByPerson = (view: RunView) => flag(view.workspace, "locked") && linkOf(view.workspace, "locked-by")?.type !== "runs";
