@@ -5,7 +5,7 @@ import { stages } from "generated/statuses";
 import { siteView } from "./api.ts";
 import { waitAfter } from "./connection.ts";
 import { ApiError, problemsOf } from "./errors.ts";
-import { absolute, ago, counted, duration, moneyDelta, size } from "./format.ts";
+import { absolute, ago, counted, duration, momentOf, moneyDelta, size } from "./format.ts";
 import { helpFor } from "./help.ts";
 import { themeOf } from "./preferences.ts";
 import { pathTo, patternMatch } from "./router.ts";
@@ -25,6 +25,19 @@ test("times are relative for a month, then dates", () => {
 	const shown = [1, 30, 200, 7300, 90_000, 864_000, 5_184_000].map((seconds) => ago(now - seconds * 1000, now));
 	assert.deepEqual(shown, ["now", "30 s ago", "3 min ago", "2 h ago", "1 day ago", "10 days ago", "2026-09-24"]);
 	assert.equal(absolute(now, true), "2026-11-23 12:00:00 UTC");
+});
+
+test("a day begins and ends in the zone whose times are shown", () => {
+	const zone = process.env.TZ;
+	process.env.TZ = "America/New_York";
+	assert.equal(momentOf("2026-11-23", "00:00:00", false), "2026-11-23T05:00:00.000Z");
+	assert.equal(momentOf("2026-11-23", "23:59:59.999", true), "2026-11-23T23:59:59.999Z");
+	assert.equal(momentOf("", "00:00:00", false), undefined);
+	if (zone === undefined) {
+		delete process.env.TZ;
+	} else {
+		process.env.TZ = zone;
+	}
 });
 
 test("each page has the section of the longest pattern that begins its address", () => {

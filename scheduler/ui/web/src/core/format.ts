@@ -66,6 +66,12 @@ export function timeOf(value: unknown): number | undefined {
 	return Number.isNaN(time) ? undefined : time;
 }
 
+// momentOf: a time of a day, in UTC or in the browser's zone, for the API; undefined for no day.
+export function momentOf(day: string, time: string, utc: boolean): string | undefined {
+	const at = timeOf(`${day}T${time}${utc ? "Z" : ""}`);
+	return at === undefined ? undefined : new Date(at).toISOString();
+}
+
 const grouped = new Intl.NumberFormat("en-US");
 
 export function count(value: number): string {

@@ -7,8 +7,9 @@ import { Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, read } from "../../core/api.ts";
-import { shortId } from "../../core/format.ts";
+import { momentOf, shortId } from "../../core/format.ts";
 import { useDelayed, useQuery, useRead } from "../../core/hooks.ts";
+import { timesInUtc } from "../../core/preferences.ts";
 import { object, type Resource, text, texts } from "../../core/resource.ts";
 import { type PageProps, queryChange } from "../../core/router.ts";
 import { eventsOf, pagesOf } from "./audit_events.ts";
@@ -79,8 +80,8 @@ export function Trail({ path }: { readonly path: string }) {
 	const url = address(`${path}/audit-trail`, {
 		"page[number]": query.get("page") ?? undefined,
 		"page[size]": 100,
-		since: since && `${since}T00:00:00.000Z`,
-		until: until && `${until}T23:59:59.999Z`,
+		since: momentOf(since, "00:00:00", timesInUtc()),
+		until: momentOf(until, "23:59:59.999", timesInUtc()),
 		...Object.fromEntries(filters.map(({ parameter }, i) => [parameter, chosen[i] || undefined])),
 	});
 	// The trail is not JSON:API: its document has no types.

@@ -8,8 +8,9 @@ import { Mark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { count, timeOf } from "../../core/format.ts";
+import { count, momentOf } from "../../core/format.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
+import { timesInUtc } from "../../core/preferences.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo, queryChange } from "../../core/router.ts";
 import { useStableRows } from "../../core/stable_rows.ts";
@@ -36,12 +37,6 @@ export default function Events({ params }: PageProps) {
 }
 
 const filters = ["level", "connection", "from", "to", "workspace"];
-
-// The start of a day, or its end, in the browser's zone.
-function moment(day: string, time: string): string | undefined {
-	const at = day && timeOf(new Date(`${day}T${time}`).toString());
-	return at ? new Date(at).toISOString() : undefined;
-}
 
 function DayField({ name, word }: { readonly name: string; readonly word: string }) {
 	return (
@@ -137,8 +132,8 @@ function EventList({ org }: { readonly org: string }) {
 		"filter[levels]": query.get("level") ?? undefined,
 		"filter[oauth_client_external_ids]": query.get("connection") ?? undefined,
 		"filter[workspace]": query.get("workspace") ?? undefined,
-		"filter[from]": moment(query.get("from") ?? "", "00:00:00"),
-		"filter[to]": moment(query.get("to") ?? "", "23:59:59.999"),
+		"filter[from]": momentOf(query.get("from") ?? "", "00:00:00", timesInUtc()),
+		"filter[to]": momentOf(query.get("to") ?? "", "23:59:59.999", timesInUtc()),
 		"page[number]": query.get("page") ?? 1,
 		"page[size]": 30,
 	});
