@@ -129,3 +129,14 @@ def test_without_permission_nobody_is_notified_and_nothing_breaks(browser_page, 
     expect(page.get_by_role("region", name=re.compile("Needs you"))).to_contain_text("Quiet")
     assert page.evaluate("shown.length") == 0
     site.api.act(run, "discard")
+
+
+def test_runs_beyond_the_first_page_need_the_user_too(browser_page, site, runs):
+    more = site.api.run_files(site.api.workspace("more"), ONE, message="Add another")
+    site.api.wait_status(more, "planned")
+    page = browser_page("/app")
+    page.route(re.compile("/organizations/acme/runs"), lambda route: route.continue_(url=re.sub("size%5D=[0-9]+", "size%5D=1", route.request.url)))
+    page.goto("/app/acme/runs")
+    needs = page.get_by_role("region", name=re.compile("Needs you"))
+    expect(needs.locator(".row-link", has_text="Add one")).to_be_visible()
+    expect(needs.locator(".row-link", has_text="Add another")).to_be_visible()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Which runs wait for the user.
 
-import { address, segment } from "../../core/api.ts";
+import { address, readAll, segment } from "../../core/api.ts";
 import { type Loaded, useDocument, useLive } from "../../core/hooks.ts";
 import { can, may, type Resource, text } from "../../core/resource.ts";
 import { operations, personStatuses } from "./query.ts";
@@ -32,9 +32,10 @@ export function useNeeds(org: string, include: string): { readonly list: Loaded;
 		address(`/organizations/${segment(org)}/runs`, {
 			"filter[status]": personStatuses,
 			"filter[operation]": operations.map(([name]) => name).join(","),
-			"page[size]": 50,
+			"page[size]": 100,
 			include,
 		}),
+		readAll,
 	);
 	useLive([`org:${org}`], () => void list.reload());
 	return { list, runs: list.items.filter(needsMe) };
