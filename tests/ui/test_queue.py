@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from support import pages
 from support.configurations import planning_at
+from support.fake_worker import FakeWorker
 from support.gate import Gate
 from support.runyard import Scheduler
 from support.wait import until
@@ -61,6 +62,19 @@ def test_without_a_worker_the_queue_says_how_to_start_one(browser_page, site, lo
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name=re.compile("^edge"))).to_be_visible()
     expect(page.get_by_text("runyard-worker --scheduler-url")).to_be_visible()
+
+
+def test_workers_beyond_the_first_page_are_shown(browser_page, site):
+    pool, token = site.api.pool("many")
+    for name in ("first", "second"):
+        FakeWorker(site.scheduler.url, token, slots=1, name=name)
+    page = browser_page("/app")
+    page.route(re.compile("/(workers|agents)[?]"), lambda route: route.continue_(url=re.sub("size%5D=[0-9]+", "size%5D=1", route.request.url)))
+    for path in (f"/app/acme/settings/agent-pools?id={pool}", "/app/admin/queue"):
+        page.goto(path)
+        table = page.get_by_role("table", name="Workers")
+        expect(table).to_contain_text("first")
+        expect(table).to_contain_text("second")
 
 
 def sum_of(metrics, name, *labels):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { address, change, segment } from "../../core/api.ts";
+import { address, change, readAll, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { flag, linksOf, number, type Resource, text } from "../../core/resource.ts";
@@ -85,7 +85,7 @@ export default function AgentPools({ params }: PageProps) {
 }
 
 function PoolWorkers({ pool }: { readonly pool: Resource }) {
-	const of = useDocument(address(`${kind.item(pool.id)}/agents`, { "page[size]": 100 }));
+	const of = useDocument(address(`${kind.item(pool.id)}/agents`, { "page[size]": 100 }), readAll);
 	return <Workers of={of} poolNames={new Map([[pool.id, text(pool, "name")]])} />;
 }
 

@@ -2,7 +2,7 @@
 
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
-import { address } from "../../core/api.ts";
+import { address, readAll } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { useDocument, useInterval, useLive, useQuery } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
@@ -71,7 +71,7 @@ export function QueueView({ queueUrl, workersUrl, topic, site = false }: Props) 
 	const range = rangeOf(query.get("range"));
 	const page = Math.max(1, Number(query.get("page")) || 1);
 	const queue = useDocument(address(queueUrl, { "page[number]": page, "page[size]": pageSize }));
-	const workers = useDocument(workersUrl && address(workersUrl, { "page[size]": 100 }));
+	const workers = useDocument(workersUrl && address(workersUrl, { "page[size]": 100 }), readAll);
 	const reload = () => {
 		void queue.reload();
 		void workers.reload();
