@@ -64,19 +64,6 @@ def test_without_a_worker_the_queue_says_how_to_start_one(browser_page, site, lo
     expect(page.get_by_text("runyard-worker --scheduler-url")).to_be_visible()
 
 
-def test_workers_beyond_the_first_page_are_shown(browser_page, site):
-    pool, token = site.api.pool("many")
-    for name in ("first", "second"):
-        FakeWorker(site.scheduler.url, token, slots=1, name=name)
-    page = browser_page("/app")
-    page.route(re.compile("/(workers|agents)[?]"), lambda route: route.continue_(url=re.sub("size%5D=[0-9]+", "size%5D=1", route.request.url)))
-    for path in (f"/app/acme/settings/agent-pools?id={pool}", "/app/admin/queue"):
-        page.goto(path)
-        table = page.get_by_role("table", name="Workers")
-        expect(table).to_contain_text("first")
-        expect(table).to_contain_text("second")
-
-
 def sum_of(metrics, name, *labels):
     """The sum of the metric's series that have these labels."""
     return sum(value for text, value in metrics.items() if text.split("{")[0] == name and all(label in text for label in labels))
@@ -145,3 +132,17 @@ def test_a_drained_worker_ends_its_run_and_takes_no_other(browser_page, site, pl
     expect(page.get_by_role("table", name="Pending runs").get_by_role("row", name=re.compile("^after"))).to_be_visible()
     row.get_by_role("button", name="Resume worker-1").click()
     api.wait_status(second, "planned_and_finished")
+
+
+def test_workers_beyond_the_first_page_are_shown(browser_page, site):
+    """The last test: the pool and its workers stay."""
+    pool, token = site.api.pool("many")
+    for name in ("first", "second"):
+        FakeWorker(site.scheduler.url, token, slots=1, name=name)
+    page = browser_page("/app")
+    page.route(re.compile("/(workers|agents)[?]"), lambda route: route.continue_(url=re.sub("size%5D=[0-9]+", "size%5D=1", route.request.url)))
+    for path in (f"/app/acme/settings/agent-pools?id={pool}", "/app/admin/queue"):
+        page.goto(path)
+        table = page.get_by_role("table", name="Workers")
+        expect(table).to_contain_text("first")
+        expect(table).to_contain_text("second")
