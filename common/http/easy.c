@@ -28,10 +28,20 @@ static void library_there(void)
 	pthread_once(&once, library_begin);
 }
 
+void easy_set_up(CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+}
+
 CURL *easy_new(void)
 {
+	CURL *easy;
+
 	library_there();
-	return mem_check(curl_easy_init());
+	easy = mem_check(curl_easy_init());
+	easy_set_up(easy);
+	return easy;
 }
 
 CURLM *multi_new(void)

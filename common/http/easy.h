@@ -11,8 +11,11 @@
 
 #include <curl/curl.h>
 
-/* Never NULL; freed with libcurl's own functions. */
+/* Never NULL; freed with libcurl's own functions. A handle uses no signals, and does not wait for the lookup of a name
+ * when the time of its request is over. */
 CURL *easy_new(void);
+/* Sets the options of a new handle again, after curl_easy_reset. */
+void easy_set_up(CURL *easy);
 CURLM *multi_new(void);
 
 #endif

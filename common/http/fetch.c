@@ -285,8 +285,6 @@ static void set_bounds(struct fetch *fetch, const struct fetch_request *request)
 	CURL *easy = fetch->easy;
 
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name's lookup when the time is over */
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request->redirects ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)MAX_REDIRECTS);
 	curl_easy_setopt(

@@ -373,8 +373,6 @@ static void set_answer(struct sending *sending)
 	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header_came);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, sending);
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name's lookup when the time is over */
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, sending->sender->spec.connect_ms);
 	curl_easy_setopt(
 		easy, CURLOPT_TIMEOUT_MS, sending->sender->spec.connect_ms + sending->sender->spec.response_ms);

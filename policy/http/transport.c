@@ -118,12 +118,10 @@ static void set_tls(const struct exchange *exchange, CURL *easy)
 static void set_options(struct exchange *exchange, CURL *easy, const char *url, int64_t left_ms)
 {
 	curl_easy_setopt(easy, CURLOPT_URL, url);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "runyard-policy");
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name's lookup when the time is over */
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);

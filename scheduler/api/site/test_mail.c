@@ -50,7 +50,6 @@ static void options_set(struct sending *sending, const struct mail_server *serve
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, sending->recipients);
 	curl_easy_setopt(easy, CURLOPT_READFUNCTION, mail_read);
 	curl_easy_setopt(easy, CURLOPT_READDATA, &sending->message);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, sending->error);

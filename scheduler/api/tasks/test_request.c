@@ -72,7 +72,6 @@ static void request_set(struct sending *sending, const struct test_request *test
 static void bounds_set(struct sending *sending)
 {
 	curl_easy_setopt(sending->easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(sending->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(sending->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(sending->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
 	curl_easy_setopt(sending->easy, CURLOPT_WRITEFUNCTION, answer_came);

@@ -82,7 +82,6 @@ static void bounds_set(struct sending *sending)
 	if (fetch_trusted())
 		curl_easy_setopt(sending->easy, CURLOPT_CAINFO, fetch_trusted());
 	curl_easy_setopt(sending->easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(sending->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(sending->easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(sending->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(sending->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);

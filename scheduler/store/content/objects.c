@@ -153,6 +153,7 @@ static CURL *handle_take(struct objects *objects)
 static void handle_return(struct objects *objects, CURL *easy)
 {
 	curl_easy_reset(easy);
+	easy_set_up(easy);
 	pthread_mutex_lock(&objects->mutex);
 	if (objects->idle_count < KEPT_HANDLES) {
 		objects->idle[objects->idle_count++] = easy;
@@ -207,7 +208,6 @@ static void bounds_set(struct attempt *attempt)
 	CURL *easy = attempt->easy;
 
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);

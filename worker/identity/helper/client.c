@@ -125,10 +125,8 @@ static void set_limits(struct transfer *transfer, CURL *easy)
 	long timeout_ms = transfer->call->timeout_ms;
 
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, last ? LAST_MS : timeout_ms ? timeout_ms : TOTAL_MS);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(last ? LAST_MS : CONNECT_MS));
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name's lookup when the time is over */
 	curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress_came);
 	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
