@@ -83,11 +83,25 @@ void page_field(struct page_buf *page, const char *name, const char *value)
 	page_html(page, "\">\n");
 }
 
-void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more)
+static void input_begin(struct page_buf *page, const char *label, const char *name, const char *type, const char *more)
 {
 	page_html(page, "<label>");
 	page_text(page, label);
-	buf_printf(&page->html, " <input name=\"%s\" type=\"%s\" %s></label>\n", name, type, more);
+	buf_printf(&page->html, " <input name=\"%s\" type=\"%s\" %s", name, type, more);
+}
+
+void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more)
+{
+	input_begin(page, label, name, type, more);
+	page_html(page, "></label>\n");
+}
+
+void page_input_filled(struct page_buf *page, const char *label, const char *name, const char *value, const char *more)
+{
+	input_begin(page, label, name, "text", more);
+	page_html(page, " value=\"");
+	page_text(page, value);
+	page_html(page, "\"></label>\n");
 }
 
 static const char *cookie_of(const struct request *req)

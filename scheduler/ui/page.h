@@ -41,6 +41,8 @@ void page_site_text(struct page_buf *page, const char *name, const char *css_cla
 void page_field(struct page_buf *page, const char *name, const char *value);
 /* "<label>Password <input ...></label>". `more` has further attributes, and is not escaped. */
 void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more);
+/* A text field with a value. */
+void page_input_filled(struct page_buf *page, const char *label, const char *name, const char *value, const char *more);
 /* The session's CSRF token as a hidden field. */
 void page_csrf(struct page_buf *page, const struct request *req);
 /* A script of the web UI, by its name (assets.h). */

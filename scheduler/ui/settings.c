@@ -51,8 +51,8 @@ static void token_show(struct page_buf *page, const struct request *req, const s
 	page_html(page, "\">Revoke</button></form></td></tr>\n");
 }
 
-/* What the form of a new token has at first. A refused form is shown as it was sent: without its tick, the next token
- * could do everything. */
+/* The values in the form of a new token. A refused form is shown as it was sent: without its tick, the next token could
+ * do everything. */
 struct token_fields {
 	const char *description, *days, *workspace;
 	bool read_only;
@@ -64,15 +64,6 @@ static struct token_fields fields_sent(const struct request *req)
 		.days = page_sent(req, "days"),
 		.workspace = page_sent(req, "workspace"),
 		.read_only = text_equal(page_sent(req, "read-only"), "yes")};
-}
-
-static void token_input(struct page_buf *page, const char *label, const char *name, const char *value, const char *more)
-{
-	page_html(page, "<label>");
-	page_text(page, label);
-	buf_printf(&page->html, " <input name=\"%s\" type=\"text\" %s value=\"", name, more);
-	page_text(page, value);
-	page_html(page, "\"></label>\n");
 }
 
 static void days_select(struct page_buf *page, const char *chosen)
@@ -91,12 +82,12 @@ static void token_form(struct page_buf *page, const struct request *req, const s
 {
 	page_html(page, "<h2>New token</h2>\n<form method=\"post\" action=\"" TOKENS_PATH "\">\n");
 	page_csrf(page, req);
-	token_input(page, "Description", "description", fields->description, "required maxlength=\"512\"");
+	page_input_filled(page, "Description", "description", fields->description, "required maxlength=\"512\"");
 	days_select(page, fields->days);
 	buf_printf(&page->html,
 		"<label><input type=\"checkbox\" name=\"read-only\" value=\"yes\"%s> Only reads</label>\n",
 		fields->read_only ? " checked" : "");
-	token_input(page, "Only this workspace (its id, such as ws-…; empty: all that you see)", "workspace",
+	page_input_filled(page, "Only this workspace (its id, such as ws-…; empty: all that you see)", "workspace",
 		fields->workspace, "maxlength=\"64\" pattern=\"ws-[A-Za-z0-9]+\"");
 	page_html(page, "<button class=\"primary\">Create token</button>\n</form>\n");
 }
