@@ -4,7 +4,7 @@
 -- A request that nobody reported within half a minute after its last try. The last try may still run: then its notifier
 -- holds the lease.
 give_up_at < now() - interval '30 seconds'
-    and (delivery = 'waiting' or lease_until < now() or give_up_at < now() - interval '3 minutes')
+    and (delivery = 'waiting' or lease_until < now() or give_up_at < now() - interval '3 minutes');
 
 -- statement: requests_beat
 -- Renews the leases of the requests that the notifier still has: run tasks, notifications and calls to

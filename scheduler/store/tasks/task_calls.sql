@@ -4,6 +4,10 @@
 -- The results r that `said` names, found by the primary key (db/db.h, "plans").
 r.id = any(array(select id from said));
 
+-- fragment: task_is_open()
+-- The result r may still be reported.
+r.reported is null and r.status in ('pending', 'running');
+
 -- fragment: due_in_ms()
 -- The time until the deadline of the result r.
 greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint;
@@ -153,8 +157,7 @@ open as (
     select distinct on (r.id) r.id, s.ord, s.status, s.message, s.url, s.outcomes
     from task_results r
     join said s on s.id = r.id and s.hash = r.token_hash
-    where :task_calls_named() and r.status in ('pending', 'running') and r.reported is null
-        and s.ord not in (select ord from overfull)
+    where :task_calls_named() and :task_is_open() and s.ord not in (select ord from overfull)
     order by r.id, (s.status <> 'running') desc, s.ord
 ),
 taken as (
@@ -171,7 +174,7 @@ taken as (
             else jsonb_build_object('status', o.status, 'message', o.message, 'url', o.url)
         end
     from open o
-    where r.id = o.id and :task_calls_named() and r.reported is null and r.status in ('pending', 'running')
+    where r.id = o.id and :task_calls_named() and :task_is_open()
     returning r.id, o.ord, case when o.status = 'running' then :due_in_ms() end as due_in_ms
 )
 select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms,
@@ -181,9 +184,9 @@ select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms,
         when s.ord in (select ord from overfull) then 422
         when t.id is not null then 200
         when coalesce(r.reported ->> 'status', r.status) = s.status then 200
-        when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200
+        when s.status = 'running' and :task_is_open() then 200
         else 409
-    end as answer, r.reported is null and r.status in ('pending', 'running') as is_open
+    end as answer, :task_is_open() as is_open
 from said s
 left join task_results r on r.id = s.id and :task_calls_named()
 left join taken t on t.id = s.id and t.ord = s.ord
