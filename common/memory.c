@@ -47,7 +47,7 @@ int memory_take(size_t bytes, struct err *err)
 	if (bytes > bound)
 		return err_set(err, ERR_TOO_LARGE, "this takes %zu MiB of memory, and the limit is %zu MiB",
 			bytes >> 20, bound >> 20);
-	/* What does not fit is never added, not even for a moment: smaller requests would be refused meanwhile. */
+	/* Never adds more than fits, not even for a moment: smaller requests would be refused meanwhile. */
 	do {
 		if (used > bound - bytes)
 			return err_set(err, ERR_UNAVAILABLE, "too many large requests are being answered: try again");

@@ -26,8 +26,8 @@ int json_scan_open(struct json_span value, struct json_scan *ret_scan);
 /* Reads the next part. Returns 1 with the part, 0 at the end, -1 if the text is malformed. ret_name is the member's
  * name with its quotes and escapes, or empty for an item. */
 int json_scan_next(struct json_scan *scan, struct json_span *ret_name, struct json_span *ret_value);
-/* Finds the members of an object: the last one of each name. 0, or -1 if the text is no whole object or goes on after
- * it; the members before that place are found anyway. */
+/* Finds the members of an object: the last one of each name. -1 if the text is no whole object, or goes on after it.
+ * The members before that place are found anyway. */
 struct json_member {
 	const char *name;       /* without escapes */
 	struct json_span value; /* empty: it is missing */

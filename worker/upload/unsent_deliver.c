@@ -71,8 +71,8 @@ static char *refused_ending(const json_t *note)
 	return mem_printf("%s%s.refused", *organization ? "." : "", organization);
 }
 
-/* Each organization has the room of one state of LEFTOVER_MAX, or of several smaller ones: nothing but the operator
- * removes refused states, they belong to no job's limits, and an organization must not take the room of another. */
+/* Each organization has room for one state of LEFTOVER_MAX, or for several smaller ones. Only the operator removes
+ * refused states, and they belong to no job's limits. An organization must not take the room of another. */
 static bool has_room(const struct unsent *unsent, const char *state, const char *ending)
 {
 	_cleanup_(list_closep) DIR *list = beneath_list(unsent->folder, ".");

@@ -329,7 +329,8 @@ static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
 
-	/* What a lack of memory or of descriptors hides may be the only state of an apply. */
+	/* For lack of memory or of descriptors, the folder can't be opened now. It may have the only state of an apply.
+	 */
 	if (top < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 		return RECOVER_NOT_KEPT;
 	if (top >= 0 && record_is_open(top))
