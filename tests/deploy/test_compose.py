@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """The compose file: valid, complete, and true to the programs' options."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """Identities and dynamic credentials of runs, from the variables of a workspace to the programs of its runs."""
 
 import json

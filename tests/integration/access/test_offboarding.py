@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The end of a suspended person's access: everything that they could use ends within a second, on each scheduler."""
 
 import time

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Changes of permissions apply to the very next request, on every replica."""
 
 import psycopg

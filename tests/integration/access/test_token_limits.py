@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """How long tokens last, what scoped tokens may do, and their first use."""
 
 import datetime

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Change requests: who creates, reads and archives them, their bounds, their events and their notifications."""
 
 import json

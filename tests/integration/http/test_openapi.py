@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The OpenAPI document is valid, complete, and agrees with the handlers.
 
 support/contract.py compares every answer of every test with the document."""

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Responses of SAML that nobody may sign in with."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The helper process of SAML: what it may do, and what happens without it."""
 
 import os

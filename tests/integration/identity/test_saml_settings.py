@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The settings of sign-in by SAML."""
 
 import pytest

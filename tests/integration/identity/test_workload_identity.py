@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Identities of runs: the issuer, its keys, and the tokens that jobs get."""
 
 import base64

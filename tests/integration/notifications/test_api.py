@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Notification configurations: stored attributes, refused values, and the verification of their destinations."""
 
 import concurrent.futures

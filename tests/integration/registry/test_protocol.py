@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The module registry protocol: who finds which modules, and how their content is downloaded."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Agent pools of an organization: who may use one, tokens, and agents."""
 
 import concurrent.futures

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """A workspace's attributes about its runs and states, access to these, retention, and auto-destroy."""
 
 import base64
