@@ -161,7 +161,7 @@ def options_in_force(worker):
 
 # fake_worker.c signs its results with the project's own code.
 CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/topics.c", "common/base.c", "common/text.c", "common/process.c", "common/buf.c", "common/crypto.c",
-                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json/json.c", "common/json/json_text.c", "common/log.c", "common/http/rate.c")]
+                                     "common/clock.c", "common/err.c", "common/ids.c", "common/json/json.c", "common/json/json_text.c", "common/log.c", "common/memory.c", "common/http/rate.c")]
 
 
 # The programs of this folder, and their sources and libraries.

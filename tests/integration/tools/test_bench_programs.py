@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: extended
 """The programs that the benchmarks compile. Nothing else builds them."""
 
 import os
@@ -31,6 +30,7 @@ def fleet(*options):
     return subprocess.run([*limit, sys.executable, ROOT / "tests/bench/fleet", "--embedded", *options], capture_output=True, text=True, env={**os.environ, "PYTHONFAULTHANDLER": "1"})
 
 
+@pytest.mark.extended
 def test_simulated_workers_run_all_jobs():
     """fake_fleet.c speaks the current protocol: `fleet` ends with an error if an answer is unexpected or a phase does not
     complete."""
@@ -39,6 +39,7 @@ def test_simulated_workers_run_all_jobs():
     assert len(re.findall(r"created to claimed, ms +15 runs", done.stdout)) == 2 and re.search(r"leases lost +0$", done.stdout, re.M), done.stdout
 
 
+@pytest.mark.extended
 def test_a_failed_measurement_ends_with_its_reason():
     """The simulated workers refuse to start: there are more pools than workers."""
     done = fleet("--workers", "1", "--pools", "2", "--settle", "0")
