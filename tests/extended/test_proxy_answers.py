@@ -130,7 +130,7 @@ def test_the_last_state_of_a_killed_worker_is_delivered(api, front, worker, gate
     api.wait_status(run, "errored")
     gate.open()
     api.wait_status(api.run_files(workspace, ONE), "applied")
-    assert not list((one.options["data_dir"] / "unsent").iterdir())
+    until(lambda: not list((one.options["data_dir"] / "unsent").iterdir()), "the worker knows that the scheduler has everything")
 
 
 @pytest.fixture
