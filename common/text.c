@@ -96,7 +96,7 @@ int text_number(const char *text, long long low, long long high, long long *ret_
 	char *end = NULL;
 	long long value;
 
-	if (!text || !*text)
+	if (!text || (*text != '-' && !isdigit((unsigned char)*text))) /* strtoll skips blanks, and knows "+" */
 		return -1;
 	errno = 0;
 	value = strtoll(text, &end, 10);

@@ -27,7 +27,8 @@ void text_copy_lower(char *field, size_t size, const char *text);
 void text_label(char *field, size_t size, const char *name);
 /* Decodes %XX in place. "%00", and a percent sign without two hexadecimal digits, stay as they are. */
 void text_percent_decode(char *text);
-/* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
+/* Parses a decimal number within [low, high] that is the whole text, without blanks and "+". -1 otherwise, with
+ * *ret_value unchanged. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
 /* The shortest text that reads back as the same number: "1.5", "1000", "1e+20", "inf", "nan". */
 enum { REAL_TEXT_SIZE = 40 };

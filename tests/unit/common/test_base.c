@@ -51,11 +51,29 @@ static void test_percent_decode(void **state)
 	}
 }
 
+static void test_number(void **state)
+{
+	static const struct {
+		const char *text;
+		long long number; /* 7: it is none */
+	} cases[] = {{"0", 0}, {"-12", -12}, {"0012", 12}, {"", 7}, {NULL, 7}, {" 1", 7}, {"\v1", 7}, {"+1", 7},
+		{"1 ", 7}, {"-", 7}, {"- 1", 7}, {"1x", 7}, {"101", 7}, {"-101", 7}, {"9223372036854775808", 7}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		long long number = 7;
+
+		assert_int_equal(text_number(cases[i].text, -100, 100, &number), cases[i].number == 7 ? -1 : 0);
+		assert_int_equal(number, cases[i].number);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_process_protect),
 		cmocka_unit_test(test_percent_decode),
+		cmocka_unit_test(test_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,8 @@ static void connections_have_web_addresses_without_credentials(void **state)
 		{"https://host:0", false, false},
 		{"https://host:65536", false, false},
 		{"https://host:12x", false, false},
+		{"https://host:\v80", false, false},
+		{"https://host:+80", false, false},
 		{"https://host/a?b", false, false},
 		{"https://host/a#b", false, false},
 		{"https://host/../b", false, false},
