@@ -95,8 +95,41 @@ static void primary_settle(json_t *list)
 	}
 }
 
-/* Appends the elements of the value, a list or a single element. An element with the `value` and `type` of another one
- * replaces that one. */
+static bool has_equal(const json_t *one, const json_t *other, const char *name)
+{
+	const json_t *mine = json_object_get(one, name), *its = json_object_get(other, name);
+
+	return mine == its || json_equal(mine, its); /* neither has it, or both have the same */
+}
+
+/* Whether both are the same element: they have the same `value` and `type`. */
+static bool is_same(const json_t *one, const json_t *other)
+{
+	return json_object_get(one, "value") && has_equal(one, other, "value") && has_equal(one, other, "type");
+}
+
+/* Puts the element in the place of the same one, or at the end. Takes the reference. */
+static void element_put(json_t *list, json_t *element)
+{
+	size_t same = 0;
+
+	while (same < json_array_size(list) && !is_same(element, json_array_get(list, same)))
+		same++;
+	if (same < json_array_size(list))
+		json_array_set_new(list, same, element);
+	else
+		json_array_append_new(list, element);
+}
+
+static int list_settle(json_t *list, const struct scim_field *field, struct err *err)
+{
+	if (json_array_size(list) > SCIM_MAX_VALUES)
+		return scim_wrong(err, "invalidValue", "%s must have at most %d values", field->name, SCIM_MAX_VALUES);
+	primary_settle(list);
+	return 0;
+}
+
+/* Adds the elements of the value, a list or a single element. */
 static int elements_add(json_t *list, const struct scim_field *field, const json_t *value, struct err *err)
 {
 	json_auto_t *single = json_is_array(value) ? NULL : json_pack("[O]", value);
@@ -106,25 +139,12 @@ static int elements_add(json_t *list, const struct scim_field *field, const json
 	json_array_foreach(given, i, element)
 	{
 		json_t *read = NULL;
-		size_t same = 0;
 
 		if (single_read(field, element, &read, err) < 0)
 			return -1;
-		while (same < json_array_size(list) &&
-			(!json_equal(json_object_get(json_array_get(list, same), "value"),
-				 json_object_get(read, "value")) ||
-				!json_equal(json_object_get(json_array_get(list, same), "type"),
-					json_object_get(read, "type"))))
-			same++;
-		if (same < json_array_size(list) && json_object_get(read, "value"))
-			json_array_set_new(list, same, read);
-		else
-			json_array_append_new(list, read);
+		element_put(list, read);
 	}
-	if (json_array_size(list) > SCIM_MAX_VALUES)
-		return scim_wrong(err, "invalidValue", "%s must have at most %d values", field->name, SCIM_MAX_VALUES);
-	primary_settle(list);
-	return 0;
+	return list_settle(list, field, err);
 }
 
 int scim_value_set(json_t *object, const struct scim_field *field, const json_t *value, struct err *err)
@@ -218,6 +238,17 @@ static void element_describe(const struct scim_change *change, json_t *element)
 	}
 }
 
+/* A change may make two elements the same: the later one stays. */
+static void duplicates_drop(json_t *list)
+{
+	json_auto_t *changed = json_copy(list);
+	json_t *element;
+	size_t i;
+
+	json_array_clear(list);
+	json_array_foreach(changed, i, element) element_put(list, json_incref(element));
+}
+
 /* The elements that match the path's filter, or all without one. */
 static int elements_change(const struct scim_change *change, json_t *list, struct err *err)
 {
@@ -243,8 +274,8 @@ static int elements_change(const struct scim_change *change, json_t *list, struc
 		if (object_change(change, element, err) < 0)
 			return -1;
 	}
-	primary_settle(list);
-	return 0;
+	duplicates_drop(list);
+	return list_settle(list, change->field, err);
 }
 
 /* Removes the elements with these values: what some providers send as the value of a removal. */
