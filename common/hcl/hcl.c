@@ -9,12 +9,20 @@
 
 enum { MAX_SHOWN = 100 }; /* bytes of a name in messages */
 
+static const char mark[] = "\xef\xbb\xbf"; /* the byte order mark */
+
+static bool at_mark(const struct hcl_reader *reader)
+{
+	return reader->len - reader->at >= strlen(mark) && memcmp(reader->text + reader->at, mark, strlen(mark)) == 0;
+}
+
 struct hcl_reader hcl_reader(const char *text, size_t len)
 {
-	static const char mark[] = {'\xef', '\xbb', '\xbf'};
-	const bool marked = len >= sizeof(mark) && memcmp(text, mark, sizeof(mark)) == 0;
+	struct hcl_reader reader = {.text = text, .len = len};
 
-	return (struct hcl_reader){.text = text, .len = len, .at = marked ? sizeof(mark) : 0};
+	if (at_mark(&reader))
+		reader.at = strlen(mark);
+	return reader;
 }
 
 bool hcl_fail(struct hcl_reader *reader, size_t offset, const char *format, ...)
@@ -105,7 +113,7 @@ bool hcl_name(struct hcl_reader *reader, struct hcl_text *ret_name)
 {
 	const size_t begin = reader->at;
 
-	if (!hcl_is_letter(hcl_peek(reader, 0)))
+	if (!hcl_is_letter(hcl_peek(reader, 0)) || at_mark(reader))
 		return false;
 	while (hcl_is_letter(hcl_peek(reader, 0)) || isdigit((unsigned char)hcl_peek(reader, 0)) ||
 		hcl_peek(reader, 0) == '-')

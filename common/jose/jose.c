@@ -119,13 +119,15 @@ static bool audience_has(const json_t *audience, const char *wanted)
 					: json_has_text(audience, wanted);
 }
 
+/* A time may have a fraction. */
 static bool number_of(const json_t *claims, const char *name, long long *ret)
 {
 	const json_t *value = json_object_get(claims, name);
+	const double number = json_number_value(value);
 
-	if (!json_is_number(value))
+	if (!json_is_number(value) || number < -9e15 || number > 9e15)
 		return false;
-	*ret = (long long)json_number_value(value);
+	*ret = (long long)number;
 	return true;
 }
 

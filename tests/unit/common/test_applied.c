@@ -94,6 +94,8 @@ static void instances_differ_by_module_and_key(void **state)
 	check(HOOK("apply_complete", "", "a", "1", "create", "i-1"),
 		STATE(RESOURCE("", "a", "{\"index_key\":\"1\",\"attributes\":{\"id\":\"i-1\"}}")),
 		"create aws_vpc.a[1] i-1;");
+	check(HOOK("apply_complete", "", "a", "1e123", "create", "i-1"),
+		STATE(RESOURCE("", "a", "{\"index_key\":1e123,\"attributes\":{\"id\":\"i-1\"}}")), "");
 	check(HOOK("apply_complete", "module.m[\\\"x.y\\\"].module.n", "a", "\"k\\\"${\"", "create", "i-1"),
 		STATE(RESOURCE(MODULE, "a", "{\"index_key\":\"k\\\"${\",\"attributes\":{\"id\":\"i-1\"}}")), "");
 	check(HOOK("apply_complete", "module.m[\\\"x.y\\\"].module.n", "a", "\"k\\\"${\"", "create", "i-1"), STATE(""),

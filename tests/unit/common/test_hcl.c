@@ -111,6 +111,7 @@ static void errors_name_the_line(void **state)
 		{"policy \"a\" {\n x = \"1\" y = \"2\"\n}\na b", "line 4: = or a block is missing behind \"a\""},
 		{"policy \"a\" {} b {}", "line 1: a new line is missing behind \"policy\""},
 		{"{}", "line 1: the name of a block or attribute is missing"},
+		{"/* a */\n\xef\xbb\xbf {}", "line 2: the name of a block or attribute is missing"},
 		{"policy \"a\" {\n  = 1\n}", "line 2: the name of a block or attribute is missing"},
 	};
 
