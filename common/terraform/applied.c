@@ -265,26 +265,24 @@ static char *plain_id(const char *rest)
 		: mem_text("");
 }
 
-/* The type in an address: aws_vpc in "module.a.aws_vpc.b[0]". The caller frees it. */
+/* The type in a valid address, which is the last name but one: aws_vpc in "module.a.aws_vpc.b[0]". The caller frees
+ * it. */
 static char *plain_type(const char *address)
 {
-	_cleanup_(freep) char *plain_address = mem_text(address);
-	char *at = plain_address, *out = plain_address, *name, *type;
-	bool quoted = false;
+	const char *type = address, *name = address;
+	size_t type_len = 0, name_len = 0;
 
-	/* Drops the instance keys, which may contain dots. */
-	for (int depth = 0; *at; at++) {
-		quoted ^= *at == '"' && at[-1] != '\\';
-		depth += !quoted && *at == '[' ? 1 : 0;
-		if (!depth)
-			*out++ = *at;
-		depth -= !quoted && *at == ']' ? 1 : 0;
+	for (const char *at = address;; at++) {
+		const char *end = name_end(at);
+
+		type = name;
+		type_len = name_len;
+		name = at;
+		name_len = (size_t)(end - at);
+		at = *end == '[' ? key_end(end + 1) : end;
+		if (!*at)
+			return mem_printf("%.*s", (int)type_len, type);
 	}
-	*out = '\0';
-	name = strrchr(plain_address, '.');
-	*name = '\0';
-	type = strrchr(plain_address, '.');
-	return mem_text(type ? type + 1 : plain_address);
 }
 
 static void plain_take(struct applied *applied, char *address, const char *rest, size_t kind)

@@ -143,6 +143,16 @@ static void plain_log_lines_are_parsed(void **state)
 		"");
 }
 
+/* A key may end with a backslash, or have brackets and dots. */
+static void keys_of_plain_lines_may_have_any_character(void **state)
+{
+	(void)state;
+	check("module.m[\"C:\\\\\"].aws_vpc.a[\"\"]: Creation complete after 1s [id=i-1]\n", STATE(""),
+		"create module.m[\"C:\\\\\"].aws_vpc.a[\"\"] i-1;");
+	check("module.m[\"].x.y[\\\"\"].aws_vpc.a[0]: Creation complete after 1s [id=i-1]\n", STATE(""),
+		"create module.m[\"].x.y[\\\"\"].aws_vpc.a[0] i-1;");
+}
+
 #define FORTY "0123456789012345678901234567890123456789"
 
 /* 80 characters, with some in the middle omitted. */
@@ -256,6 +266,7 @@ int main(void)
 		cmocka_unit_test(instances_differ_by_module_and_key),
 		cmocka_unit_test(destroyed_resources_must_not_be_in_the_state),
 		cmocka_unit_test(plain_log_lines_are_parsed),
+		cmocka_unit_test(keys_of_plain_lines_may_have_any_character),
 		cmocka_unit_test(an_abbreviated_id_is_unknown),
 		cmocka_unit_test(a_line_with_a_zero_byte_is_ignored),
 		cmocka_unit_test(only_valid_addresses_are_accepted),
