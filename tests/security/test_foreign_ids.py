@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every id that a document of the API may contain, replaced by the id of another organization's object of that kind.
 
 The relations and attributes with ids come from the OpenAPI document, the documents from support/samples.py, and the

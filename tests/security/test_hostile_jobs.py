@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Configurations of a hostile tenant, run as real jobs next to a job of another organization.
 
 corpus/<case>/ is the configuration. A probe.py in it runs in the apply. It prints ESCAPED for each thing that it

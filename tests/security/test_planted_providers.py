@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A tenant's code plants a provider package during init. No job of another organization may run it."""
 
 import base64

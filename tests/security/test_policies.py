@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Policies of a hostile author: they read no file outside of their set, no variable of the environment, no other set, and connect to nothing.
 
 runyard-policy itself refuses all of it (the first part), and the worker's sandbox does not have it (the second part). What policies reach where

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Related links return the objects that they name, and only to callers that can read these objects at their own path."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every route of scheduler/api/routes.def with every kind of token.
 
 The tables below define what each kind of token may do. They are written from proto/README.md and the headers of

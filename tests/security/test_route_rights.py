@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every route of the API as members of the organization with every level of access. Without the route's permission the
 answer is 404 and nothing changes; with it the request passes the gate.
 

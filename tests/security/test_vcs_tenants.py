@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """What a user of an organization can't reach through connections, repositories and commits: other organizations', other projects' and forks'. A worker in memory answers the git
 jobs; test_route_matrix.py tries the ids in paths."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The changes and logs of plans, as pages show them."""
 
 import json

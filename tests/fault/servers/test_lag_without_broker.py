@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The broker is killed and comes back while a scheduler measures lags: a lag that can't be measured has no series."""
 
 from support.wait import until

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Sessions of people, forgotten passwords, accounts for emergencies."""
 
 import hashlib

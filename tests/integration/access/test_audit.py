@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The audit trail records actor, action, object, time and address in the same transaction as the change."""
 
 import json

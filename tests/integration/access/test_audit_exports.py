@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The export of the audit trail to a syslog server and to Kafka: every event, at least once, by one scheduler."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Filters of the audit trail, and how an organization's events are kept."""
 
 import pytest

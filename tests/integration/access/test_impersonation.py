@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Site admins who act as another user: what they may do, what the audit trail says, and how it ends."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Invitations into organizations: their data about the invited person, acceptance, and its effects."""
 
 import concurrent.futures

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The end of a suspended person's access: everything that they could use ends within a second, on each scheduler."""
 
 import time

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Changes of permissions apply to the very next request, on every replica."""
 
 import psycopg

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Permissions: levels of access, their effect on lists and resources, and those of each kind of token."""
 
 import psycopg

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The objects that a run's own token can read while its job's attempt lasts. It permits nothing else."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Users and groups that an identity provider provisions at /scim/v2."""
 
 import json

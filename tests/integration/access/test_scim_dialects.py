@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The requests that Okta and Microsoft Entra ID send, as their documentation records them: "Okta and SCIM Version 2.0" (developer.okta.com), "Develop and
 plan provisioning for a SCIM endpoint in Microsoft Entra ID" (learn.microsoft.com). Ids and names are those of this test."""
 

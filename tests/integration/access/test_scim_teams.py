@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Teams and site admins that follow the groups of an identity provider."""
 
 import concurrent.futures

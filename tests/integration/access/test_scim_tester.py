@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """scim2-tester, which checks servers against RFC 7643 and RFC 7644, finds nothing."""
 
 from httpx2 import Client

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Second factors: the app, recovery codes, passkeys, and organizations that need them."""
 
 import random

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Passwords, sessions, pages, and the requests of `terraform login`."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Teams, members and their permissions: requests, refusals, and answers."""
 
 import concurrent.futures

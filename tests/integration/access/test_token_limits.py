@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """How long tokens last, what scoped tokens may do, and their first use."""
 
 import datetime

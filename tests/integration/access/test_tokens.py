@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The API with a database of its own: tokens, permissions, the first user, and an unavailable database."""
 
 import json

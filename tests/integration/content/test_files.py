@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Configuration versions with their uploads, and state versions."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Retention: old data is deleted by the policies of the site and the workspaces, and needed data stays."""
 
 import base64

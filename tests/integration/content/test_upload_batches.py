@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Several uploads of a job in one request: each is stored or refused by itself, in order, and all may be repeated."""
 
 import hashlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Event streams while the broker is away, and with Apache Kafka."""
 
 import pytest

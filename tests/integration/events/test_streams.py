@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """GET /api/v2/events: what a client receives, from a real broker and with two schedulers."""
 
 import uuid

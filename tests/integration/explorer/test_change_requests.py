@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Change requests: who creates, reads and archives them, their bounds, their events and their notifications."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The explorer: each type, field, operator and order against a reference that this test computes from the states themselves."""
 
 import csv

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Which assessments begin, who claims their jobs, and what ends them."""
 
 import json

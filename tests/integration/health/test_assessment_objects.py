@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Assessments whose plan is in the object store."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """One request changes an object while another one, which has read it before, writes it back."""
 
 import threading

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """No client can exhaust the server: connections, time and memory of bodies are limited for each."""
 
 import array

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Paths, relations and parameters that only the second generation of go-tfe uses. tests/gotfe_v2 compares all of them with the document."""
 
 import pytest

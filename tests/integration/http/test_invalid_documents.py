@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every endpoint that takes a document, with bodies that are not documents, and with each part of a valid document
 made invalid. All are refused with an error that points at the part, and nothing is changed. Endpoints without a
 sample (support/samples.py) get the cases that need none."""

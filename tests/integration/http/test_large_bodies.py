@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Without a token, clients can't fill the scheduler's memory: a large body is read only from an authorized sender."""
 
 import hashlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Malformed requests: they are answered 400, the connection is closed, and a smuggled request is never executed."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The OpenAPI document is valid, complete, and agrees with the handlers.
 
 support/contract.py compares every answer of every test with the document."""

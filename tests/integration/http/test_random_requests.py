@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every endpoint of the API, with random requests: no answer is a 5xx, every error is a JSON:API error, and no process
 dies.
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Rate limits, and the identification of clients."""
 
 import uuid

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Behaviour common to all requests: headers, errors, bodies, pages."""
 
 import concurrent.futures

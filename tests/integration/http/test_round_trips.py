@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Round trips to PostgreSQL of the most frequent reads: the object that the path names is read together with the caller's rights."""
 
 import pytest

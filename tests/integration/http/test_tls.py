@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """TLS that the scheduler serves itself."""
 
 import contextlib

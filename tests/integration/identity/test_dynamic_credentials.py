@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Dynamic credentials: what a job gets for the variables of its workspace, as HCP Terraform documents them."""
 
 import uuid

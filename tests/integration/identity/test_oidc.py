@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Signing in through OpenID providers: accounts, groups, links, logouts, rotation of keys, and every known way in which such sign-ins were broken."""
 
 import contextlib

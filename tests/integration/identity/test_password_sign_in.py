@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The setting of the site that only break-glass accounts sign in with a password."""
 
 import pytest

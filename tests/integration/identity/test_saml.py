@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Sign-in by SAML, with an ordinary identity provider."""
 
 import urllib.parse

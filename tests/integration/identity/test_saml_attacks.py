@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Responses of SAML that nobody may sign in with."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The helper process of SAML: what it may do, and what happens without it."""
 
 import os

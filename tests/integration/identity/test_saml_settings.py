@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The settings of sign-in by SAML."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Identities of runs: the issuer, its keys, and the tokens that jobs get."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Runyard to Runyard: plan, apply and verify."""
 
 from pathlib import Path

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Plain backends: local, PostgreSQL, HTTP and S3, each read by the engine; and projects of Atlantis."""
 
 import json

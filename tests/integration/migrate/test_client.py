@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The client of the API: pages, and where links and redirections lead. Without servers."""
 
 import email.message

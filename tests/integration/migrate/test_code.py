@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The patches of cloud and backend blocks, and the files of Atlantis: without servers."""
 
 import argparse

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Answers in the forms that HCP Terraform documents, which differ in places from Runyard's own: they are read, exported and moved.
 
 The values are the tests' own; names of attributes and relations are those of the documentation and of go-tfe's structures."""

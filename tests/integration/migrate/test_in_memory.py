@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """What a migration does after refusals, kills and changes by others, with two servers in memory."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Providers of the private registry, their keys, and what the registry curates."""
 
 import json

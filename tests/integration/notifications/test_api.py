@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Notification configurations: stored attributes, refused values, and the verification of their destinations."""
 
 import concurrent.futures

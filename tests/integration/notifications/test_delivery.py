@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Notifications end to end: a real scheduler and notifiers, receivers and a mail server on this machine. Only the
 worker is simulated."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Bad input gets a clear answer or a clear line in the log. Nothing is lost and nothing crashes. Cases of workspaces,
 archives and states are in their own tests."""
 

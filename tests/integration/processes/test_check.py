@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """runyard-scheduler check: what it finds in a healthy site and in broken ones, and that it changes nothing."""
 
 import hashlib

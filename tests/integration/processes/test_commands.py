@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The subcommands of runyard-scheduler: their arguments and their help."""
 
 import subprocess

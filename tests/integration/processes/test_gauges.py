@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Metrics that the scheduler reads from PostgreSQL: complete, by pool, and never old."""
 
 import pytest

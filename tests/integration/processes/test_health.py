@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """/healthz and /readyz of a scheduler while its servers are away, and after its schema was taken over by a newer program."""
 
 import signal

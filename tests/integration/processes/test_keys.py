@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The commands keys and rotate-keys, keys that are missing at the start, and keys that SIGHUP reads again."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Interfaces for operators: health, metrics, logs and --help."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """--metrics-listen: the public port does not serve metrics. Also the protection of secrets in every process."""
 
 import urllib.error

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Versions of the schema: older programs serve on an expanded schema and refuse a contracted one; migrations wait briefly for locks."""
 
 import json

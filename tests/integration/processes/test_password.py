@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The database's password is changed while a scheduler serves: it is read again from its file."""
 
 import psycopg

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """After a slow answer of PostgreSQL, a connection has all of its statements planned again: a plan may be of a time when
 a table was empty (scheduler/db/connection.c, plans_refresh)."""
 

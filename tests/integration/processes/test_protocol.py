@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Workers and notifiers name the versions of the protocol that they support, and a refusal says whom to upgrade."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """deploy/REFERENCE.md and the manual pages in deploy/man: what deploy/reference writes for these processes."""
 
 import subprocess

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The tables of the database."""
 
 import psycopg

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Start without the necessary servers, with a wrong token, or next to another process: a clear line, then recovery."""
 
 import json

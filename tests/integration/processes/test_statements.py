@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Every statement of the scheduler (scheduler/**/*.sql), prepared on a migrated database: the types that it declares are PostgreSQL's, and
 on a large database it reads by the indexes that it names, and no whole table that it does not name."""
 

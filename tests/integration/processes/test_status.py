@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """runyard-scheduler status: the installation on one screen, and as JSON."""
 
 import json

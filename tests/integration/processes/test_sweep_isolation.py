@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A row that fails does not stop a sweep for other organizations."""
 
 import json

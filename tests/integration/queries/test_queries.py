@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Query runs by the API: what they are made of, who makes them, and what they leave alone. No engine runs."""
 
 import urllib.request

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Inspections of module versions: their jobs, what a worker finds, and what the registry answers of it."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """runyard-inspect: what it describes of a module's archive, and what hostile archives make of it."""
 
 import io

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Tests of modules by the API: test runs, their variables and configurations, and what no list shows. No engine runs."""
 
 import base64

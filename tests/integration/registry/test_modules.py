@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Modules of an organization's registry: addresses, versions, and the upload of their content."""
 
 import gzip

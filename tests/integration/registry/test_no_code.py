@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """No-code modules: their settings, workspaces made from them, and upgrades of these."""
 
 import io

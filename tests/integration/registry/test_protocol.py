@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The module registry protocol: who finds which modules, and how their content is downloaded."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The network mirror of providers: an operator's folder, packed or unpacked, and what is never served from it."""
 
 import hashlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Provider sets: the API, who may use it, and what the jobs of no-code workspaces carry in which order."""
 
 import itertools

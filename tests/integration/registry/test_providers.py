@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Private providers and their keys: the API, what is verified at upload, and the provider registry protocol."""
 
 import time

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Tags of modules and providers in their lists: what a list shows, and which rows a filter finds."""
 
 import pytest

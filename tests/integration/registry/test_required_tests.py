@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Versions of modules that require tests: they are published when the tests of their content have passed. No engine runs."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Runs as clients see them: lists with filters and includes, events, comments, and force-execute."""
 
 import base64

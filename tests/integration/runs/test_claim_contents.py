@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A claim contains the job's inputs if they are small. A worker requests the others."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """One organization's broken runs block no claim of another's, and committed claims are answered."""
 
 import psycopg

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Jobs are claimed in the order that the simulator uses: compares PostgreSQL's order and the simulator's, on random
 tables."""
 

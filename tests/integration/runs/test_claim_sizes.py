@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Large variables: one organization's large runs block no claim of another's, and runs have a limit."""
 
 import json

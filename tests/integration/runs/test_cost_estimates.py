@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Cost estimates in the API and for a worker."""
 
 import itertools

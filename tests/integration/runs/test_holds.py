@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """After a lost apply, its workspace is held until its last state is stored, and none of its states is ever refused."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A plan's JSON that nothing waits for may arrive after the plan's result: once, and only from the worker that
 planned. No other content may."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Whole logs: GET plans/:id/log and applies/:id/log, sent in pieces to clients of any speed."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A final result that the run's row can't accept is kept, shown and retried. Other results are accepted."""
 
 import json

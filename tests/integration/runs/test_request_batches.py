@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """States and results that arrive at the same time are processed in one transaction. Each gets its own answer, as if it
 had arrived alone."""
 

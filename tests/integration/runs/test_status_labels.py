@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """A run's `status-label`: a more detailed text than its status."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The sweep finds and advances stuck queues of any cause, and checks no others."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Run triggers: connections between workspaces, and the effects of an apply on the connected ones."""
 
 import threading

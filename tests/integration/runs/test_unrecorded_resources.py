@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Resources that an apply reported and that no state shows: they are listed, and hold the workspace until a user
 dismisses them."""
 

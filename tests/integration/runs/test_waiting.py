@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Why a run waits: GET runs/:id/waiting, the run's events, log and page."""
 
 import re

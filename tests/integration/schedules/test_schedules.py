@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Schedules of runs: what they accept, what each kind queues, when they are skipped and stopped, and their next times."""
 
 import json

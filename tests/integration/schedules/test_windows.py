@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Maintenance windows: what they accept, and that confirmed runs wait for them."""
 
 from datetime import datetime, timedelta, timezone

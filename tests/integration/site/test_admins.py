@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Actions of site admins on users and runs of all organizations."""
 
 import uuid

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The mail server of the site's settings: the test mail, mails of notifiers, the password."""
 
 import ssl

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The site's maintenance: what starts, what finishes, and what waiting runs say."""
 
 import json

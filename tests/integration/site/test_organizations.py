@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Site admins' settings for organizations and for the installation, and the versions of programs that they list."""
 
 import uuid

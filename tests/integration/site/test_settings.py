@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Settings of the site: texts on its pages, cost estimates, ceilings, forks, and what is refused with a reason."""
 
 import uuid

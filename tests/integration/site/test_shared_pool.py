@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The shared pool, its tokens and the notifiers' tokens: site admins administer them by API and by command."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """An apply sends states as differences to a complete state. A read returns the state that was sent last, or an error."""
 
 import hashlib

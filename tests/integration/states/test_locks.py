@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """A client writes state only while it holds the workspace's lock, also if the lock changes between its requests."""
 
 import base64

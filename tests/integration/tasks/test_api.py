@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Run tasks of an organization: verified before they are accepted, attached to workspaces, with secrets that are never
 shown."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Run tasks send callbacks to the API's own address, and a scheduler forwards them to a notifier."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The notifier with a real scheduler, PostgreSQL, Redis and broker, and typical services."""
 
 import http.server

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The example of a run-task service answers every acknowledged request, also if Runyard or a client fails."""
 
 import hashlib

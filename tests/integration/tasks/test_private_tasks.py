@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Run tasks whose requests a worker of an agent pool sends (request forwarding), with a service in a network that only
 this worker reaches."""
 

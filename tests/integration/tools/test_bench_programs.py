@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The programs that the benchmarks compile. Nothing else builds them."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The embedded broker: topics, port, shutdown. Apache Kafka as the local stack sets it up: its account."""
 
 import json

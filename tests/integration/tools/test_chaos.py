@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The tools of the fault suite: the proxy simulates its faults, and the record detects violations."""
 
 import socket

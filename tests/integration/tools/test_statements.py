@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """scheduler/db/statements.py: what it makes of files with SQL, what it refuses, and what of its C does not compile."""
 
 import subprocess

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The fakes of VCS providers: they refuse what a provider refuses, and they take what it takes."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Variables and variable sets: accepted values, the scope of sets, and the values in a run."""
 
 import itertools

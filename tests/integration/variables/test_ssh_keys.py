@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """SSH keys of organizations, and workspaces that use one."""
 
 import psycopg

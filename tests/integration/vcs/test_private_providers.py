@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Connections with an agent pool: workers of the pool send the calls of the provider's API. The notifier of these tests
 may not connect to the provider."""
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Workers that take only some kinds of jobs (--accept), and runs that need several of them."""
 
 import pytest

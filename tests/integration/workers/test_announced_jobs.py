@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """A heartbeat names the jobs of messages that the worker has read; the answer names those that no longer wait."""
 
 import pytest

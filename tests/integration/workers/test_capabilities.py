@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A worker gets the jobs that it can run, with the engine and the exact version that they need, and no others."""
 
 import psycopg

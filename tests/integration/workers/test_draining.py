@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """What the scheduler does with workers and pools that operators drained: claims, waits, heartbeats, rights."""
 
 import pytest

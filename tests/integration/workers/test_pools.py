@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Agent pools of an organization: who may use one, tokens, and agents."""
 
 import concurrent.futures

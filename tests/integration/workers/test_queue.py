@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """What runs wait for: GET organizations/:organization/queue and admin/queue, and the workers of an organization."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Quotas: how many runs of an organization, and in a pool, are worked on at a time."""
 
 import concurrent.futures

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """What PostgreSQL reads for a worker's request does not depend on the number of workers, jobs and runs."""
 
 import re

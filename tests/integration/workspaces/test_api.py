@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Organizations, workspaces, their lock, and variables."""
 
 import uuid

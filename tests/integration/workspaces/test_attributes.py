@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A workspace's attributes about its runs and states, access to these, retention, and auto-destroy."""
 
 import base64

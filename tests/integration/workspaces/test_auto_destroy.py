@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A workspace is destroyed once, by a visible run, at a set time or after a set duration without changes."""
 
 import json

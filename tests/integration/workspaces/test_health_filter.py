@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """The filter of lists of workspaces by their current assessment."""
 
 import pytest

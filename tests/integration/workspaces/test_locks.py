@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """What pages show of a workspace's lock, of comments and of permissions."""
 
 from support.people import People

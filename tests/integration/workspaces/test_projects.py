@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Projects: every organization has a default one, and each workspace is in one."""
 
 import pytest

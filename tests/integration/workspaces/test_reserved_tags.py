@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Reserved keys of tags: what a workspace can't override."""
 
 import pytest

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Workspaces by the status of their current run: GET organizations/:organization/workspace-status-counts."""
 
 import pytest

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: quick
 """Tags, tag bindings and the bindings that workspaces inherit."""
 
 import threading

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The numbers of workspaces are stored, not counted, and a page is read from the nearer end of the list. Totals and
 pages must always be correct."""
 
