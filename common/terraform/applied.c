@@ -78,6 +78,13 @@ static const char *key_end(const char *at)
 	return at && *at == ']' && at[-1] != '[' ? at + 1 : NULL;
 }
 
+/* Returns the end of the name at `at` and its key, or NULL. */
+static const char *part_end(const char *at)
+{
+	at = name_end(at);
+	return at && *at == '[' ? key_end(at + 1) : at;
+}
+
 bool applied_address_valid(const char *address)
 {
 	const char *at = address;
@@ -85,10 +92,8 @@ bool applied_address_valid(const char *address)
 
 	if (strlen(address) > APPLIED_TEXT_MAX)
 		return false;
-	while ((at = name_end(at))) {
+	while ((at = part_end(at))) {
 		parts++;
-		if (*at == '[' && !(at = key_end(at + 1)))
-			return false;
 		if (!*at)
 			return parts >= ADDRESS_PARTS_MIN;
 		if (*at++ != '.')
@@ -269,20 +274,11 @@ static char *plain_id(const char *rest)
  * it. */
 static char *plain_type(const char *address)
 {
-	const char *type = address, *name = address;
-	size_t type_len = 0, name_len = 0;
+	const char *type = address, *end;
 
-	for (const char *at = address;; at++) {
-		const char *end = name_end(at);
-
-		type = name;
-		type_len = name_len;
-		name = at;
-		name_len = (size_t)(end - at);
-		at = *end == '[' ? key_end(end + 1) : end;
-		if (!*at)
-			return mem_printf("%.*s", (int)type_len, type);
-	}
+	for (const char *part = address; *(end = part_end(part)); part = end + 1)
+		type = part;
+	return mem_printf("%.*s", (int)(name_end(type) - type), type);
 }
 
 static void plain_take(struct applied *applied, char *address, const char *rest, size_t kind)
