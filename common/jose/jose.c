@@ -120,15 +120,9 @@ static bool audience_has(const json_t *audience, const char *wanted)
 }
 
 /* A time may have a fraction. */
-static bool number_of(const json_t *claims, const char *name, long long *ret)
+static bool time_of(const json_t *claims, const char *name, long long *ret)
 {
-	const json_t *value = json_object_get(claims, name);
-	const double number = json_number_value(value);
-
-	if (!json_is_number(value) || number < -9e15 || number > 9e15)
-		return false;
-	*ret = (long long)number;
-	return true;
+	return json_whole(json_object_get(claims, name), -JSON_WHOLE_MAX, JSON_WHOLE_MAX, ret) == 0;
 }
 
 int jwt_check(const struct jwt *jwt, const struct jwt_expected *expected, struct err *err)
@@ -140,12 +134,12 @@ int jwt_check(const struct jwt *jwt, const struct jwt_expected *expected, struct
 		return err_set(err, ERR_FORBIDDEN, "the token is of another issuer");
 	if (!audience_has(json_object_get(claims, "aud"), expected->audience))
 		return err_set(err, ERR_FORBIDDEN, "the token is for another audience");
-	if (!number_of(claims, "exp", &expires) || !number_of(claims, "iat", &issued))
+	if (!time_of(claims, "exp", &expires) || !time_of(claims, "iat", &issued))
 		return err_set(err, ERR_FORBIDDEN, "the token does not say when it was made and when it expires");
 	if (expires + TOLERANCE <= expected->now)
 		return err_set(err, ERR_FORBIDDEN, "the token has expired");
 	if (issued - TOLERANCE > expected->now ||
-		(number_of(claims, "nbf", &not_before) && not_before - TOLERANCE > expected->now))
+		(time_of(claims, "nbf", &not_before) && not_before - TOLERANCE > expected->now))
 		return err_set(err, ERR_FORBIDDEN,
 			"the token is not valid yet: the clocks of the two servers differ by more than %d s",
 			TOLERANCE);

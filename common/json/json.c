@@ -150,6 +150,16 @@ long long json_int_at(const json_t *value, const char *path, long long fallback)
 	return json_is_integer(at) ? json_integer_value(at) : fallback;
 }
 
+int json_whole(const json_t *value, long long low, long long high, long long *ret_number)
+{
+	const double number = json_number_value(value);
+
+	if (!json_is_number(value) || number < (double)low || number > (double)high)
+		return -1;
+	*ret_number = (long long)number;
+	return 0;
+}
+
 bool json_bool_at(const json_t *value, const char *path, bool fallback)
 {
 	const json_t *at = json_at(value, path);

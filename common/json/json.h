@@ -56,6 +56,10 @@ const json_t *json_at(const json_t *value, const char *path);
 const char *json_string_at(const json_t *value, const char *path);
 /* The integer at the path, or the fallback. */
 long long json_int_at(const json_t *value, const char *path, long long fallback);
+/* Reads a number within [low, high], also one that the parser took for a real. A fraction is cut off. -1 otherwise,
+ * with *ret_number unchanged. The limits are at most JSON_WHOLE_MAX, up to which doubles are exact. */
+#define JSON_WHOLE_MAX 9000000000000000
+int json_whole(const json_t *value, long long low, long long high, long long *ret_number);
 /* The boolean at the path, or the fallback. */
 bool json_bool_at(const json_t *value, const char *path, bool fallback);
 /* Whether the array has the text. */

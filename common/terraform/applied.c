@@ -111,20 +111,19 @@ void applied_quote(struct buf *out, const char *text)
 		buf_printf(out, (*at == '$' || *at == '%') && at[1] == '{' ? "%c%c" : "%c", *at, *at);
 }
 
-static const double index_max = 9e15; /* whole numbers up to it are exact */
-
 /* Builds the address of an instance, or returns NULL if it is invalid. `key` is a number, a string or absent. The
  * caller frees the address. */
 static char *address_of(const char *module, const char *type, const char *name, const json_t *key)
 {
 	struct buf text = BUF_INIT(APPLIED_TEXT_MAX + 1);
+	long long index = 0;
 	char *address;
 
-	if (json_number_value(key) < 0 || json_number_value(key) > index_max)
+	if (json_is_number(key) && json_whole(key, 0, JSON_WHOLE_MAX, &index) < 0)
 		return NULL;
 	buf_printf(&text, "%s%s%s.%s", module, *module ? "." : "", type, name);
 	if (json_is_number(key))
-		buf_printf(&text, "[%lld]", (long long)json_number_value(key));
+		buf_printf(&text, "[%lld]", index);
 	if (json_is_string(key)) {
 		buf_text(&text, "[");
 		applied_quote(&text, json_string_value(key));

@@ -19,8 +19,6 @@
 
 enum { NOTE_LIMIT = 4096 };
 
-#define MAX_SERIAL 9e15 /* up to here a double is exact */
-
 static const char usual[] = "root/" WORKDIR_STATE;
 static const char errored[] = LEFTOVER_ERRORED; /* in the job's folder, where the job has no access */
 static const char delivered[] = "delivered";
@@ -41,6 +39,7 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 {
 	struct json_member members[] = {{.name = "serial"}, {.name = "lineage"}};
 	json_auto_t *serial = NULL, *lineage = NULL;
+	long long number;
 
 	while (len > 0 && strchr(" \t\r\n", bytes[len - 1]))
 		len--;
@@ -49,9 +48,9 @@ bool state_facts_read(const char *bytes, size_t len, struct state_facts *ret_fac
 	if (json_scan_members((struct json_span){bytes, len}, members, ARRAY_LEN(members)) < 0)
 		return false;
 	serial = json_of_scalar(members[0].value, NOTE_LIMIT);
-	if (!json_is_number(serial) || json_number_value(serial) < 0 || json_number_value(serial) > MAX_SERIAL)
+	if (json_whole(serial, 0, JSON_WHOLE_MAX, &number) < 0)
 		return false;
-	*ret_facts = (struct state_facts){.serial = (long long)json_number_value(serial)};
+	*ret_facts = (struct state_facts){.serial = number};
 	lineage = json_of_scalar(members[1].value, NOTE_LIMIT);
 	if (lineage_plausible(text_or_empty(json_string_value(lineage))))
 		text_copy(ret_facts->lineage, sizeof(ret_facts->lineage), json_string_value(lineage));

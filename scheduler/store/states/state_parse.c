@@ -21,14 +21,6 @@ static int parse(const void *bytes, size_t len, struct json_document *ret_docume
 	return -1;
 }
 
-static bool whole_number(const json_t *value, long long *ret_number)
-{
-	if (!json_is_number(value) || json_number_value(value) < 0 || json_number_value(value) > 9e15)
-		return false;
-	*ret_number = json_is_integer(value) ? json_integer_value(value) : (long long)json_real_value(value);
-	return true;
-}
-
 int state_parse(const void *bytes, size_t len, struct state_facts *ret_facts, struct err *err)
 {
 	struct state_facts facts = {.serial = 0};
@@ -41,8 +33,8 @@ int state_parse(const void *bytes, size_t len, struct state_facts *ret_facts, st
 	facts.lineage = json_string_at(document, "lineage");
 	facts.terraform_version = json_string_at(document, "terraform_version");
 	facts.outputs = json_at(document, "outputs");
-	if (!whole_number(json_at(document, "version"), &version) || version != STATE_FORMAT ||
-		!whole_number(json_at(document, "serial"), &facts.serial) || !facts.lineage) {
+	if (json_whole(json_at(document, "version"), 0, JSON_WHOLE_MAX, &version) < 0 || version != STATE_FORMAT ||
+		json_whole(json_at(document, "serial"), 0, JSON_WHOLE_MAX, &facts.serial) < 0 || !facts.lineage) {
 		state_facts_release(&facts);
 		return err_set(err, ERR_INVALID, "this is no terraform state of version %d", STATE_FORMAT);
 	}

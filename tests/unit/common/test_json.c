@@ -91,6 +91,30 @@ static void an_encoded_value_is_parsed_again(void **state)
 	assert_true(json_is_null(json_of("")));
 }
 
+static void whole_numbers_have_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		long long number; /* 7: it is none */
+	} cases[] = {{"[0]", 0}, {"[-100]", -100}, {"[100]", 100}, {"[1e2]", 100}, {"[1.9]", 1}, {"[-101]", 7},
+		{"[101]", 7}, {"[100.1]", 7}, {"[1e300]", 7}, {"[-1e300]", 7}, {"[\"1\"]", 7}, {"[null]", 7},
+		{"[]", 7}};
+	long long most = 0;
+	json_auto_t *value = json_integer(JSON_WHOLE_MAX);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		json_auto_t *list = json_of(cases[i].text);
+		long long number = 7;
+
+		assert_int_equal(
+			json_whole(json_array_get(list, 0), -100, 100, &number), cases[i].number == 7 ? -1 : 0);
+		assert_int_equal(number, cases[i].number);
+	}
+	assert_int_equal(json_whole(value, 0, JSON_WHOLE_MAX, &most), 0);
+	assert_int_equal(most, JSON_WHOLE_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +123,7 @@ int main(void)
 		cmocka_unit_test(a_long_text_is_encoded_completely),
 		cmocka_unit_test(a_null_pointer_is_encoded_as_null),
 		cmocka_unit_test(an_encoded_value_is_parsed_again),
+		cmocka_unit_test(whole_numbers_have_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
