@@ -169,7 +169,7 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT, pending = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array serials = DB_ARRAY_INIT, digests = DB_ARRAY_INIT;
-	_cleanup_(db_array_release) struct db_array creators = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array creators = DB_ARRAY_INIT, lineages = DB_ARRAY_INIT;
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct acceptance *a = &g->all[i];
@@ -180,14 +180,15 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 		db_array_add(&workspaces, a->decided || write->job_id ? NULL : write->workspace_id);
 		db_array_add(&pending, write->pending_id);
 		db_array_add_int(&serials, a->serial);
+		db_array_add(&lineages, a->lineage);
 		db_array_add(&digests, a->md5);
 		db_array_add(&creators, write->created_by);
 	}
 	if (places_lock(g, &jobs, &workspaces, ret_places, err) < 0)
 		return -1;
 	return db_query(g->store->db, ret_rows, err, state_writes_read, .jobs = &jobs, .hashes = &hashes,
-		.workspaces = &workspaces, .pending = &pending, .serials = &serials, .digests = &digests,
-		.creators = &creators);
+		.workspaces = &workspaces, .pending = &pending, .serials = &serials, .lineages = &lineages,
+		.digests = &digests, .creators = &creators);
 }
 
 static bool has_place(const struct rows *places, const char *workspace)

@@ -39,11 +39,12 @@ for no key update;
 -- statement: state_writes_read
 -- One row per state with a valid token or workspace: its workspace, the current state, and the rows that
 -- lifecycle's state_order needs. Every row is found by a primary key, or by state_versions_job. PostgreSQL may
--- answer "exists" by reading a whole table and caching it for all rows; a scalar subquery is a lookup.
+-- answer "exists" by reading a whole table and caching it for all rows; a scalar subquery is a lookup. came: the
+-- ended job has already stored this state or a later one of the same lineage.
 -- index: jobs_run_id_key, state_bases_blob, state_versions_detached, state_versions_job,
 -- state_versions_workspace
--- takes: jobs text[], hashes text[], workspaces text[], pending text[], serials bigint[], digests text[],
--- creators text[]
+-- takes: jobs text[], hashes text[], workspaces text[], pending text[], serials bigint[], lineages text[],
+-- digests text[], creators text[]
 -- gives: n bigint, workspace_id text, run_id text, late boolean, restored boolean, id text null, serial bigint,
 -- lineage text null, md5 text null, job_id text null, base_id text null, base_digest text null,
 -- pending text null, locked_by_creator boolean, own text null, own_detached text null, overtaken boolean,
@@ -70,11 +71,12 @@ select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_i
     and (
         select 1
         from state_versions
-        where job_id = h.job_id and status <> 'detached' and serial = u.serial and md5 = u.md5
+        where job_id = h.job_id and status <> 'detached'
+            and (serial = u.serial and md5 = u.md5 or serial > u.serial and lineage = u.lineage)
     ) is not null as came
 from unnest(:jobs::text[], :hashes::text[], :workspaces::text[], :pending::text[], :serials::bigint[],
-        :digests::text[], :creators::text[])
-with ordinality as u(job, hash, workspace, pending, serial, md5, creator, n)
+        :lineages::text[], :digests::text[], :creators::text[])
+with ordinality as u(job, hash, workspace, pending, serial, lineage, md5, creator, n)
 left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed'
 left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null
 join workspaces w on w.id = coalesce(j.workspace_id, h.workspace_id, u.workspace)

@@ -513,7 +513,23 @@ def test_a_state_with_another_lineage_or_a_lower_serial_is_detached(workspace, s
     assert reason in workspace.send(job, sent)["why"]
     assert workspace.send(job, state(3, "three")) is None
     workspace.lose(job)
-    assert reason in workspace.send(job, sent)["why"]
+    for late in (state(5, "one", lineage="other"), state(1, "one", lineage="other")):
+        assert "lineage" in workspace.send(job, late)["why"]
+    assert workspace.resources() == ["terraform_data.three"] and len(workspace.detached_states()) == 1
+    workspace.settle(job)
+
+
+def test_a_late_state_that_its_apply_has_replaced_changes_nothing(workspace):
+    """The request with it waited for the network, while a later state came by the object store."""
+    job = workspace.lost(state(1, "one"), state(3, "one", "two"))
+    workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
+    second = workspace.applying(workspace.run(), state(4, "three"))
+    workspace.fake_worker.end(second, "passed")
+    workspace.api.wait_status(second["run"], "applied")
+    assert workspace.send(job, state(2, "one")) is None
+    assert workspace.detached_states() == [] and not workspace.api.events(job["run"], "state-detached")
+    for other in (state(3, "other"), state(4, "one", "two", "four"), state(2, "one", lineage="other")):
+        assert "somebody else" in workspace.send(job, other)["why"]
     assert workspace.resources() == ["terraform_data.three"] and len(workspace.detached_states()) == 1
     workspace.settle(job)
 
