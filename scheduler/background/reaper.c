@@ -191,6 +191,11 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 	return holds_warn(store, err);
 }
 
+static int sweep_tasks(struct reaper *reaper, struct err *err)
+{
+	return sweep_task_deadlines(&reaper->store, &reaper->clock, err);
+}
+
 /* ---- queues ---- */
 
 struct forgetting {
@@ -275,7 +280,7 @@ static const struct {
 	{"notifications", 5000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
 	{"commit statuses", 5000, SWEEP_BY_CLOCK, .sweep = vcs_reports_sweep},
 	{"hooks", 5000, SWEEP_ANY, .sweep = vcs_hooks_sweep},
-	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
+	{"task deadlines", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_tasks},
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
 	{"audit exports", 5000, SWEEP_ONLY_SHOWN, .sweep = gauges_audit},

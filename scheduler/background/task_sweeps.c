@@ -30,16 +30,31 @@ int sweep_notifications(struct store *store, struct err *err)
 	return requests_again(store, &notifications_again_statement, err);
 }
 
-/* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. */
-static int report_silent(struct store *store, struct err *err)
+static int deadlines_report(struct store *store, const struct rows *silent, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, task_results_time_out) < 0)
+	for (int i = 0; i < silent->count; i++)
+		db_array_add(&ids, row_of(task_results_silent, silent, i)->id);
+	if (db_query(store->db, &rows, err, task_results_time_out, .ids = &ids) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		metric_observe(M_TASKS_LATE, "", strtod(row_of(task_results_time_out, &rows, i)->seconds, NULL));
 	return 0;
+}
+
+/* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. The clock is read
+ * after the selection, as for leases. */
+static int silent_report(struct store *store, struct clock_watch *clock, struct err *err)
+{
+	_cleanup_(rows_release) struct rows silent = ROWS_INIT;
+	bool steady = false;
+
+	if (db_query(store->db, &silent, err, task_results_silent) < 0 ||
+		(silent.count && clock_watch_look(clock, store, &steady, err) < 0))
+		return -1;
+	return steady ? deadlines_report(store, &silent, err) : 0;
 }
 
 /* Decides the reports in one transaction. If that fails, decides each in its own, so that one failing run does not
@@ -69,11 +84,12 @@ static int reports_decide(struct store *store, const struct rows *rows, struct e
 	return 0;
 }
 
-int sweep_task_deadlines(struct store *store, struct err *err)
+int sweep_task_deadlines(struct store *store, struct clock_watch *clock, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (report_silent(store, err) < 0 || db_query(store->db, &rows, err, task_reports_due, .max = MAX_SWEPT) < 0)
+	if (silent_report(store, clock, err) < 0 ||
+		db_query(store->db, &rows, err, task_reports_due, .max = MAX_SWEPT) < 0)
 		return -1;
 	return reports_decide(store, &rows, err);
 }

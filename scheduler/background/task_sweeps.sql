@@ -35,10 +35,24 @@ from again;
 -- takes: like task_requests_again
 :requests_again(notifications, 'notification');
 
--- statement: task_results_time_out
--- Reports the deadlines that no notifier reported in time. seconds: how late each one is. A running result
--- has no due_at while its request is sent: the service called back before it acknowledged, or the request is repeated.
+-- fragment: task_result_is_silent()
+-- An open result whose deadline no notifier reported in time. A running result has no due_at while its request is sent:
+-- the service called back before it acknowledged, or the request is repeated.
+reported is null and status in ('pending', 'running')
+    and (delivery = 'acknowledged' and due_at < now() - interval '30 seconds'
+            or delivery in ('waiting', 'claimed') and :request_is_too_late());
+
+-- statement: task_results_silent
 -- index: task_results_open
+-- gives: id text
+select id
+from task_results
+where :task_result_is_silent();
+
+-- statement: task_results_time_out
+-- Reports the deadlines of these results. seconds: how late each one is.
+-- index: task_results_pkey
+-- takes: ids text[]
 -- gives: seconds numeric
 update task_results
 set delivery = 'over', updated_at = now() - interval '1 minute', reported = case delivery
@@ -46,9 +60,7 @@ set delivery = 'over', updated_at = now() - interval '1 minute', reported = case
         'status', 'failed', 'message', 'No answer: the service sent no progress within its time limit.')
     else jsonb_build_object('status', 'unreachable', 'message',
             'The request could not be sent in time: is a notifier running?') end
-where reported is null and status in ('pending', 'running')
-    and (delivery = 'acknowledged' and due_at < now() - interval '30 seconds'
-            or delivery in ('waiting', 'claimed') and :request_is_too_late())
+where id = any(:ids::text[]) and :task_result_is_silent()
 returning extract(epoch from now() - coalesce(due_at, give_up_at)) as seconds;
 
 -- statement: task_reports_due
