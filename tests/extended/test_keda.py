@@ -2,6 +2,7 @@
 """KEDA scales pools by the metrics of real schedulers. The pods run nowhere; the tests do their work."""
 
 import ctypes
+import datetime
 import os
 import shutil
 import subprocess
@@ -94,18 +95,18 @@ class Pool:
 
     def stays(self, count):
         """KEDA looks for longer than the cooldown, and the number is the same each time."""
-        first = self.scaled["status"]["lastActiveTime"]
+        first = until(self.active, "KEDA has noted that it is active")
 
         def looked():
             assert self.replicas == count
-            return seconds(self.scaled["status"]["lastActiveTime"]) > seconds(first) + 2 * COOLDOWN
+            return self.active() > first + datetime.timedelta(seconds=2 * COOLDOWN)
 
         until(looked, "the cooldown passes", every=0.2)
 
-
-def seconds(time):
-    hours, minutes, rest = time.rstrip("Z").partition("T")[2].split(":")
-    return int(hours) * 3600 + int(minutes) * 60 + float(rest)
+    def active(self):
+        """When KEDA last found something to do; None: not yet."""
+        at = self.scaled["status"].get("lastActiveTime")
+        return at and datetime.datetime.fromisoformat(at)
 
 
 @pytest.fixture

@@ -9,15 +9,21 @@ from support.sealing import seal
 from support.wait import until
 
 KEY = KEYS.split(":")[1]
+KEEP = ("create or replace function keep() returns trigger language plpgsql as 'begin return null; end'",
+        "create or replace trigger keep before update on vcs_contents for each row "
+        "when (old.state = 'stored' and new.state = 'absent' and starts_with(new.id, 'vc-test')) execute function keep()")
 numbers = itertools.count(1)  # of rows, in all organizations
 
 
 class GitRows:
-    """Of one organization, by its id."""
+    """Of one organization, by its id. No configuration version has their contents: a trigger keeps the sweep from archiving
+    them before a test has read them."""
 
     def __init__(self, ask, organization):
         self.ask, self.organization = ask, organization
         self.pool = None  # of new connections
+        for statement in KEEP:
+            ask(statement)
 
     def id(self, prefix):
         return f"{prefix}-test{next(numbers):012d}"

@@ -28,6 +28,20 @@ def line(log, number):
     return log.locator(f'[data-line="{number - 1}"]')
 
 
+def drag(page, log, first, last):
+    """Drags over the numbers of these lines, again if the log has moved under the pointer meanwhile."""
+
+    def dragged():
+        line(log, first).locator(".log-number").hover()
+        place = line(log, first).bounding_box()
+        page.mouse.down()
+        line(log, last).locator(".log-number").hover()
+        page.mouse.up()
+        return line(log, first).bounding_box() == place
+
+    until(dragged, "the log stays where it is during a drag")
+
+
 def expect_in_view(log, number):
     """Scrolls the page to the log until that line of it is in view: sections above the log may appear later and move it."""
 
@@ -92,10 +106,7 @@ def test_a_long_log_is_scrolled_searched_and_linked(operations, open_plan, axe):
     expect(linked).to_have_url(re.compile("#plan:L50002$"))
     line(log, 50_005).locator(".log-number").click(modifiers=["Shift"])
     expect(linked).to_have_url(re.compile("#plan:L50002-L50005$"))
-    line(log, 50_003).locator(".log-number").hover()
-    linked.mouse.down()
-    line(log, 50_006).locator(".log-number").hover()
-    linked.mouse.up()
+    drag(linked, log, 50_003, 50_006)
     expect(linked).to_have_url(re.compile("#plan:L50003-L50006$"))
     line(log, 50_002).locator(".log-number").click()
     line(log, 50_005).locator(".log-number").click(modifiers=["Shift"])

@@ -104,9 +104,11 @@ class Vcs:
         return [status(self.org, run) for run, _, _ in self.runs(workspace)]
 
     def ready(self, *workspaces):
-        """The first look and the events of the connections are done."""
+        """The events of the connections are done, and no look is under way or due: it would find what a test is about to push."""
         self.settled()
-        until(lambda: self.site.ask("select looked_at is not null from vcs_repositories where id = %s", self.id)[0][0], "it was looked at")
+        query = "select looked_at is not null and look_due > now() and not exists (select 1 from git_jobs g where g.kind = 'look' and g.repository_id = r.id) " \
+                "from vcs_repositories r where id = %s"
+        until(lambda: self.site.ask(query, self.id)[0][0], "it was looked at")
         return workspaces
 
 
