@@ -9,6 +9,7 @@ import pytest
 from integration.identity.test_workload_identity import decoded
 from support.kcat import every_message
 from support.receiver import acknowledges
+from support.wait import until
 
 PROGRAM = """import json, os, pathlib
 kept = {name: os.environ.get(name) for name in ("AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "TFC_WORKLOAD_IDENTITY_TOKEN")}
@@ -95,6 +96,7 @@ def test_tokens_are_in_no_message_and_in_no_table(full_site, redis, api):
     program = 'import os\nprint("FOUND", os.environ["TFC_WORKLOAD_IDENTITY_TOKEN"][::-1])\n'  # redaction does not recognize it
     run = api.run_files(workspace, {**FILES, "program.py": program})
     call = service.got()
+    until(lambda: call["task_result_id"] in in_redis(redis), "the deadline of the call is in Redis")  # the notifier sets it after the answer
     kept = in_redis(redis)
     call.back("passed")
     api.wait_status(run, "applied")
