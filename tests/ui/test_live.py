@@ -96,10 +96,12 @@ def pair(postgres, sandbox):
 
 @pytest.fixture
 def open_page(visitors, pair):
-    """open_page(path) is a signed-in page through the proxy."""
+    """open_page(path) is a signed-in page through the proxy, once the browser has loaded it."""
 
     def open_page(path, user="admin"):
-        return pages.sign_in(visitors(pair.url), user, pair.tokens["password"], path)
+        page = pages.sign_in(visitors(pair.url), user, pair.tokens["password"], path)
+        page.wait_for_url(lambda address: "/app/login" not in address)
+        return page
 
     yield open_page
     pair.restore()
@@ -159,8 +161,10 @@ def test_pages_show_comments_runs_and_locks_of_others_at_once(open_page, pair):
 
 
 def test_a_log_is_whole_after_a_restart_of_its_scheduler(open_page, pair, visitors):
-    """The stream and the log continue at the other scheduler. A request that was on its way to the stopped one gets no answer."""
+    """The stream and the log continue at the other scheduler. A request that was on its way to the stopped one gets no
+    answer, or 503."""
     visitors.expect_console("net::ERR_EMPTY_RESPONSE")
+    visitors.expect_console("503")
     holder, other = pair.schedulers
     pair.through(holder)
     gate, end = pair.gate("middle"), pair.gate("end")
@@ -291,6 +295,7 @@ def test_another_build_of_the_server_offers_a_reload(open_page, visitors, pair):
     page.get_by_role("button", name="New version, reload").click()
     expect(page.get_by_role("heading", name="Workspaces", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="New version, reload")).to_have_count(0)
+    page.close()  # a scheduler that stops answers its requests with 503
     other.stop()
     del other.options["ui_dir"]
     other.start()
