@@ -26,10 +26,12 @@ def working_with(text):
 
 
 def arguments(pid):
+    """Empty for a process that has ended, also if its parent has not asked for its status yet."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        given = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return []
+    return given.split(b"\0") if given else []
 
 
 def is_engine(pid):
