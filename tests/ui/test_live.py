@@ -95,13 +95,11 @@ def pair(postgres, sandbox):
 
 
 @pytest.fixture
-def open_page(visitors, pair):
+def open_page(visitors, sessions, pair):
     """open_page(path) is a signed-in page through the proxy, once the browser has loaded it."""
 
     def open_page(path, user="admin"):
-        page = pages.sign_in(visitors(pair.url), user, pair.tokens["password"], path)
-        page.wait_for_url(lambda address: "/app/login" not in address)
-        return page
+        return sessions.page(visitors, pair.url, (user, pair.tokens["password"]), path)
 
     yield open_page
     pair.restore()
